@@ -1,11 +1,11 @@
-// What a trace tells about one process's heap, at the last event that is read:
+// Finds what a trace tells about the heap of one process, after the last event that is read:
 // - the live blocks, with the time and the call site of their allocations
 // - the pages that freed blocks have covered
 // - the mapped ranges, with the modules that mapped them
 // - the stacks of threads
 // - how long blocks have lived, in all and by call site
 //
-// When a page is mapped or unmapped, it counts as never covered again.
+// A page that is mapped or unmapped counts from then on as a page that no block has covered.
 //
 // Units    bytes; times are counted in events of the process.
 // Cost     100 ns per event, and 2 ns per page that a freed block has covered.
@@ -29,7 +29,7 @@
 
 namespace memsweep::trace {
 
-// The pages that freed blocks have covered, each with the site of the freed block that covered it last.
+// The pages that freed blocks have covered. Each page has the call site of the last freed block that covered it.
 class CoveredPageTable {
   public:
     explicit CoveredPageTable(std::uint64_t page_bytes) : page_bytes_{page_bytes} {}
@@ -39,7 +39,7 @@ class CoveredPageTable {
 
   private:
     static constexpr std::uint64_t pages_in_part = 512;
-    using Part = std::vector<std::uint32_t>;  // by page: the site plus one; 0: never covered
+    using Part = std::vector<std::uint32_t>;  // by page: the number of the site plus one; 0: never covered
     template <typename Visit>
     void visit(std::uint64_t begin, std::uint64_t end, bool makes, Visit change);
 
@@ -61,14 +61,14 @@ struct LiveHeapBlock {
 struct HeapHistoryQuery {
     std::uint32_t process{};
     std::uint64_t page_bytes{};
-    std::span<const std::uint32_t> site_of_stack;  // by node; [0] is the site of blocks without a stack
+    std::span<const std::uint32_t> site_of_stack;  // by stack node: its site; [0] is the site of blocks without a stack
     std::uint32_t sites{};
 };
 
 class HeapHistory {
   public:
-    // Reads the events from the reader's position to the end of the trace. Call read_stacks() and read_notes() of the
-    // reader first.
+    // Reads the events from the reader's position to the end of the trace. Before, call read_stacks() and read_notes()
+    // of the reader.
     [[nodiscard]] static HeapHistory read(TraceReader& reader, const ProgramNotes& notes,
                                           const HeapHistoryQuery& query);
 
@@ -83,12 +83,12 @@ class HeapHistory {
     [[nodiscard]] const std::vector<Mapped>& mapped() const noexcept { return mapped_; }  // by address
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
     [[nodiscard]] std::uint64_t last_ticks() const noexcept { return last_ticks_; }
-    // The number of threads that asked for at least a twentieth of all bytes.
+    // Returns how many threads each requested at least a twentieth of all bytes that the process requested.
     [[nodiscard]] std::size_t allocating_threads() const noexcept { return allocating_threads_; }
     // The lifetimes of all blocks, and of the blocks of each site.
     [[nodiscard]] const measure::Lifetimes& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const measure::Lifetimes* lifetimes_of(std::uint32_t site) const;
-    // The bytes of each site's blocks that were freed: in all, and in blocks of at most small_block bytes.
+    // How many bytes of one site's blocks were freed: in all blocks, and in blocks of at most small_block bytes.
     struct Freed {
         std::uint64_t bytes{};
         std::uint64_t small_bytes{};

@@ -1,15 +1,16 @@
 // The payloads of the chunks that describe call stacks (kinds `frames`, `stacks`, `modules`, `symbols` and `callers`),
 // and of kind `mappers`. docs/trace-format.md describes the format.
 //
-// The stacks of a process image form a tree. A node is an address, with its caller's node as parent. So a whole stack
-// is identified by the number of its innermost node. Node 0 means no stack. A parent has a smaller number than its
-// children. Addresses are return addresses: the byte before belongs to the call instruction.
+// The stacks of a process image form a tree. A node is an address; its parent is the node of the caller. So the number
+// of its innermost node identifies a whole stack. Node 0 means no stack. A parent has a smaller number than its
+// children. Addresses are return addresses: the byte before a return address belongs to the call instruction.
 //
 // Cost     some 2 ns per number.
-// Memory   none. This file needs no library, because the recorder includes it. Encoders write at the given position, at
-//          most as many bytes as their constants say. They may write past the end that they return.
-// Errors   a decoder stops at the end of its payload. At bytes that its kind does not allow, it stops early and becomes
-//          damaged().
+// Memory   none. This file needs no library, because the recorder includes it. An encoder's functions write at the
+//          position `at`, at most as many bytes as the encoder's constants say. They may write beyond the end that they
+//          return.
+// Errors   a decoder stops at the end of its payload. At bytes that the kind of its chunk does not allow, it stops
+//          early, and damaged() is true from then on.
 // Ownership  texts that a decoder returns point into its payload.
 #pragma once
 
@@ -23,19 +24,19 @@
 
 namespace memsweep::trace {
 
-// The outermost address of a stack whose outer callers could not be followed.
+// The address of the outermost node of a stack if its outer callers could not be followed.
 inline constexpr std::uint64_t callers_not_followed = 1;
 
-// Addresses from here on are not code: they stand for source lines that an interpreter ran. Chunks of kind `symbols`
-// name them.
+// Addresses from first_interpreted on are not code: they stand for source lines that an interpreter ran. Chunks of kind
+// `symbols` say which lines.
 inline constexpr std::uint64_t first_interpreted = 1ULL << 62U;
 [[nodiscard]] constexpr bool is_interpreted(std::uint64_t address) noexcept
 {
     return address >= first_interpreted && address - first_interpreted <= UINT32_MAX;
 }
 
-// A process image: a process from one exec to the next, or to its end. A process's images are 0, 1, ... Each image
-// numbers its nodes and modules from 1.
+// A process image: a process from one exec to the next, or to its end. The images of a process have the numbers 0, 1,
+// ... The nodes of each image are numbered from 1, and so are its modules.
 struct StackImage {
     std::uint32_t process{};
     std::uint32_t image{};
@@ -52,9 +53,9 @@ struct FrameNode {
 struct LoadedModule {
     std::uint64_t begin{};        // its first byte in memory
     std::uint64_t size{};         // up to the end of its last segment
-    std::uint64_t bias{};         // what loading adds to the addresses in its file; at most `begin`
+    std::uint64_t bias{};         // address in memory minus the address in its file; at most `begin`
     std::uint64_t file_offset{};  // where the object begins in its file; not 0 for an object inside an archive
-    std::string_view build_id{};  // raw bytes, not hexadecimal digits; empty: it has none
+    std::string_view build_id{};  // as bytes, not as hexadecimal digits; empty: it has none
     std::string_view path{};
     std::uint64_t first_ticks{};  // when it was first seen
     std::uint64_t gone_ticks{};   // when it was found to be unloaded; 0: never
@@ -121,8 +122,8 @@ inline std::uint8_t* put_text(std::uint8_t* at, std::string_view text) noexcept
 
 }  // namespace payload
 
-// Kind `frames`: image and number of the first node. Then for each node: its parent, and the difference between its
-// address and the previous node's.
+// Kind `frames`: the image and the number of the first node. Then for each node: its parent, and its address minus the
+// address of the previous node.
 
 class FramesEncoder {
   public:
@@ -130,7 +131,7 @@ class FramesEncoder {
     static constexpr std::size_t max_head_bytes = 2 * max_varint_bytes;
     static constexpr std::size_t max_node_bytes = 2 * max_varint_bytes;
 
-    // The nodes that follow get the numbers `first`, `first` + 1, ... An image's first node has number 1.
+    // Begins a payload. Its nodes have the numbers `first`, `first` + 1, ... An image's first node has number 1.
     constexpr Byte* head(Byte* at, std::uint32_t image, std::uint32_t first) noexcept
     {
         last_address_ = 0;
@@ -155,9 +156,10 @@ class FramesDecoder {
         damaged_ = !cursor_.small_number(image_) || !cursor_.small_number(number_) || number_ == 0;
     }
     [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
-    // The number of the node that comes next.
+    // Returns the number of the node that next() reads next.
     [[nodiscard]] constexpr std::uint32_t number() const noexcept { return number_; }
-    // Reading stops at a node whose parent does not come before it. So no stack can be circular.
+    // Reads the next node. False: there is none, or the payload is damaged. A node is damage if its parent does not
+    // come before it; so no stack can be circular.
     [[nodiscard]] constexpr bool next(FrameNode& node) noexcept
     {
         if (damaged_ || cursor_.at_end()) {
@@ -183,9 +185,9 @@ class FramesDecoder {
     bool damaged_{};
 };
 
-// Kind `stacks`: image and number of the events chunk, then runs. A run is a node and the number of consecutive events
-// that have it; only events that ask for memory are counted. Kind `mappers` has the same form, but gives the modules of
-// the events that map or unmap.
+// Kind `stacks`: the image and the sequence number of the chunk of events, then runs. A run is how many consecutive
+// events have the same node, then this node. Only events for which takes_stack() (event.hpp) is true are counted. Kind
+// `mappers` has the same form, but counts the events that map or unmap, and has modules in place of nodes.
 
 class StacksEncoder {
   public:
@@ -208,7 +210,7 @@ class StacksEncoder {
         ++run_;
         return at;
     }
-    // Writes the last run. A last run of node 0 may be left out.
+    // Writes the last run. If the last run has node 0, the caller need not write it.
     constexpr Byte* finish(Byte* at) noexcept
     {
         if (run_ != 0) {
@@ -230,14 +232,14 @@ class StacksDecoder {
     {
         damaged_ = !cursor_.small_number(image_) || !cursor_.number(sequence_);
     }
-    // For a payload that has other data before its runs.
+    // Decodes the runs of a payload that has other data before them. `runs` is at the first run.
     constexpr StacksDecoder(const payload::Cursor& runs, std::uint32_t image, std::uint64_t sequence) noexcept
         : cursor_{runs}, sequence_{sequence}, image_{image}
     {
     }
     [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
     [[nodiscard]] constexpr std::uint64_t sequence() const noexcept { return sequence_; }
-    // The next event's node. After the last run, it is 0 for every event.
+    // Returns the node of the next event. After the last run, and from damage on, returns 0 for every event.
     [[nodiscard]] constexpr std::uint32_t next() noexcept
     {
         while (run_ == 0) {
@@ -250,7 +252,8 @@ class StacksDecoder {
         --run_;
         return node_;
     }
-    // Whether nodes are left. After the last event of the events chunk, none should be.
+    // Says whether the payload has nodes for further events. After the last event of the chunk of events, it must not
+    // have any.
     [[nodiscard]] constexpr bool has_more() const noexcept { return run_ != 0 || (!damaged_ && !cursor_.at_end()); }
     [[nodiscard]] constexpr bool damaged() const noexcept { return damaged_; }
 
@@ -263,12 +266,12 @@ class StacksDecoder {
     bool damaged_{};
 };
 
-// Kind `callers`: as `stacks`, but a run has the number of an address in place of a node. The addresses come before the
-// runs: how many there are, and each one's difference from the previous. The addresses are numbered from 1; 0 means no
+// Kind `callers`: as `stacks`, but a run has the number of an address in place of a node. Before the runs come the
+// addresses: first how many, then each address minus the previous one. The addresses are numbered from 1; 0 means no
 // caller.
 
-// Writes the addresses, between the head and the runs. Writes at most max_varint_bytes for their count and for each
-// address.
+// Writes the addresses; their place in the payload is between the head and the runs. Writes at most max_varint_bytes
+// for the number of addresses, and max_varint_bytes for each address.
 constexpr std::uint8_t* put_callers(std::uint8_t* at, std::span<const std::uint64_t> addresses) noexcept
 {
     at = put_varint_at_once(at, addresses.size());
@@ -302,7 +305,7 @@ class CallersDecoder {
         address = last_;
         return true;
     }
-    // Call after the last address.
+    // Returns a decoder for the runs. Call it after next() has read the last address.
     [[nodiscard]] constexpr StacksDecoder runs() const noexcept { return {cursor_, image_, sequence_}; }
     [[nodiscard]] constexpr bool damaged() const noexcept { return damaged_; }
 
@@ -315,8 +318,8 @@ class CallersDecoder {
     bool damaged_{};
 };
 
-// Kind `modules`: image. Then for each module, numbered from 1: begin, size, begin - bias, file offset, build id, path,
-// both ticks.
+// Kind `modules`: the image. Then for each module, numbered from 1: begin, size, begin - bias, file_offset, build_id,
+// path, first_ticks, gone_ticks (LoadedModule).
 
 inline constexpr std::size_t max_module_bytes = 8 * max_varint_bytes;  // plus the bytes of its build id and path
 
@@ -361,9 +364,10 @@ class ModulesDecoder {
     bool damaged_{};
 };
 
-// Kind `symbols`: image. Then for each address: its difference from the previous address, its module, the number of its
-// frames, and the frames. A frame is function, file and line; inlined frames come innermost first. A text is 0 for
-// none, 1 followed by the text, or 2 + the number of an earlier text of the chunk.
+// Kind `symbols`: the image. Then for each address: the address minus the previous address, its module, the number of
+// its frames, and the frames. A frame is function, file and line. Inlined functions have frames of their own, the
+// innermost first. A text begins with a number: 0 for no text; 1 if a new text follows; or 2 + N for text number N of
+// the chunk, counted from 0.
 
 inline constexpr std::uint64_t no_text = 0;
 inline constexpr std::uint64_t new_text = 1;

@@ -1,16 +1,17 @@
 // The file "starts" in the folder of a recording or of counts. It lists the programs that processes with the recorder
-// have started, and forked processes that could make neither their own file nor the link that says why. The file is
-// made together with the folder, at its full size. A process maps the file as soon as it has loaded the recorder. So it
-// can add an entry later without a descriptor, even if it may no longer open the file. A forked child has the mapping
-// too.
+// have started, and forked processes that could make neither a recording file of their own nor the link that says why
+// (recording_layout.hpp). memsweep makes the file "starts" together with the folder, at its full size. A process maps
+// this file as soon as it has loaded the recorder. So the process can add an entry later without a descriptor, even if
+// it may no longer open the file. A forked child inherits the mapping.
 //
 //   0       StartsHeader
-//   4096    StartEntry, one after the other, in the order in which processes took them
+//   4096    StartEntry, one after the other, in the order in which processes reserved them
 //
-// If the started program ran with the recorder, it has a process image (recording_layout.hpp) in the entry's process
-// and namespace. That image begins at the entry's time or later, and before the time of the next entry of the same
-// process. If there is no such image, the program ran without the recorder. An entry of state `unrecorded` is not a
-// start: its process runs on without being recorded.
+// If the started program ran with the recorder, the recording has a process image (recording_layout.hpp) of this
+// program, with the process and namespace of the entry. That image begins at the entry's time or later, and before the
+// time of the next entry of the same process. If the recording has no such image, the program ran without the recorder.
+// An entry of state `unrecorded` does not stand for a started program: it says that its process is not recorded from
+// now on.
 //
 // Memory   none. This file needs no library, because the recorder includes it.
 #pragma once
@@ -30,9 +31,9 @@ inline constexpr std::uint32_t max_starts = 16'384;  // entries that fit; furthe
 
 struct StartsHeader {
     std::uint64_t magic{starts_magic};
-    std::uint64_t entries{};  // entries that the file has room for
-    std::uint64_t taken{};    // starts, including those for which there was no room
-    Lending lending{};        // while memsweep records or counts
+    std::uint64_t entries{};  // how many entries fit into the file
+    std::uint64_t taken{};    // how many starts there were, including those that did not fit
+    Lending lending{};        // used while memsweep records or counts
 };
 static_assert(sizeof(StartsHeader) <= starts_offset);
 
@@ -44,7 +45,7 @@ struct StartEntry {
     std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC, just before the start
     PreloadObstacle obstacle{};
     std::uint32_t pid_namespace{};  // the PID namespace of the starting process, as in ImageFacts
-    char program[104]{};            // the end of the path of its file, then zeroes
+    char program[104]{};            // the end of the path of the program's file, then zeroes
     char command[128]{};            // the command line, words separated by blanks, cut to fit, then zeroes
 };
 static_assert(sizeof(StartEntry) == 256 && std::is_trivially_copyable_v<StartEntry>);

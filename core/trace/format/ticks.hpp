@@ -1,5 +1,5 @@
-// The clock that gives recorded events their stamps. It is the processor's counter if the counter has a constant rate,
-// else CLOCK_MONOTONIC in nanoseconds.
+// The clock from which recorded events have their stamps. It is the processor's time-stamp counter if that counter has
+// a constant rate, else CLOCK_MONOTONIC in nanoseconds.
 //
 // Units    ticks; memsweep measures their frequency against CLOCK_MONOTONIC.
 // Sources  rdtsc; CPUID 0x80000007 EDX bit 8 (the counter neither stops nor changes its rate); clock_gettime(2).
@@ -26,7 +26,8 @@ namespace memsweep::trace {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// The processor's own counter, even if its rate is not constant.
+// Returns the processor's time-stamp counter, even if its rate is not constant. Without such a counter, returns
+// CLOCK_MONOTONIC.
 [[nodiscard]] inline std::uint64_t counter_ticks() noexcept
 {
 #if defined(__x86_64__)
@@ -45,8 +46,8 @@ class TickClock {
         return by_counter_ ? counter_ticks() : nanoseconds_of(CLOCK_MONOTONIC);
     }
 
-    // Reads the clock only after all earlier instructions of the thread are complete. So if this thread has seen the
-    // effect of another thread's event, that event has an earlier stamp.
+    // Reads the clock only after all earlier instructions of this thread are complete. So if this thread has seen the
+    // effect of another thread's event, the stamp of that event is earlier than the returned ticks.
     [[nodiscard]] std::uint64_t ordered_ticks() const noexcept
     {
 #if defined(__x86_64__)

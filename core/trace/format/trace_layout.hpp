@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "structures are writte
 inline constexpr std::array<std::uint8_t, 8> file_magic{0x89, 'M', 'S', 'T', '\r', '\n', 0x1A, '\n'};
 inline constexpr std::uint32_t chunk_magic = 0x4B4E434DU;  // "MCNK"
 inline constexpr std::uint16_t format_version = 1;
-// The largest payload before compression. This bounds a reader's memory.
+// The largest payload before compression. It limits the memory that a reader needs.
 inline constexpr std::uint32_t max_chunk_bytes = 16U << 20U;
 inline constexpr unsigned events_per_stamp = 64;
 
@@ -28,8 +28,8 @@ struct FileHeader {
     std::uint16_t version{format_version};
     std::uint16_t header_bytes{64};
     std::uint32_t flags{};
-    std::uint64_t ticks_per_second{};  // of the clock that all stamps come from; 0: stamps tell no time
-    std::uint64_t start_ticks{};       // what the clock showed at start_unix_ns
+    std::uint64_t ticks_per_second{};  // of the clock of all stamps; 0: stamps do not tell the time
+    std::uint64_t start_ticks{};       // the ticks of the clock at start_unix_ns
     std::uint64_t start_unix_ns{};     // 0: not known
     std::uint32_t process{};           // the first process that was recorded
     std::uint32_t page_bytes{};
@@ -40,7 +40,7 @@ static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeade
 
 // facts               lines of "name=value" about the recording
 // slots, words        a recorder's own chunks (recording_layout.hpp)
-// frames to callers   information beside the events (stack_layout.hpp): call stacks and what they refer to, the code
+// frames to callers   information about events (stack_layout.hpp): call stacks with their modules and symbols, the code
 //                     that mapped memory, threads' stacks, usable sizes, and callers of events without a stack
 // snapshot            a process's address space at one moment (core/trace/snapshot.hpp)
 // end_mark            when the program's work was done (core/trace/end_mark.hpp)
@@ -61,13 +61,13 @@ enum class ChunkKind : std::uint8_t {
     end_mark = 14,
 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
-// A chunk with this flag was still being written when its process died. Its lengths and payload_crc are not filled in.
-// Its events end at the first end_of_chunk (a zero byte). A recorder that writes through a mapping leaves such chunks
-// behind.
+// A chunk with this flag was still being written when its process died. Its lengths and payload_crc are not filled in,
+// and its events end at the first end_of_chunk (a zero byte). Such chunks come from recorders that write into a mapped
+// file.
 inline constexpr std::uint8_t chunk_unsealed = 1;
-// In a chunk with this flag, events happened within a few milliseconds after the stamp before them. A reader then
-// places the events right after that stamp, at most 2 us apart. Without the flag, it spreads them evenly up to the next
-// stamp.
+// In a chunk with this flag, each event happened within a few milliseconds after the last stamp before it. So a reader
+// gives the events times directly after that stamp, at most 2 us apart. In a chunk without this flag, a reader spreads
+// the events evenly from one stamp to the next.
 inline constexpr std::uint8_t chunk_ticked = 2;
 
 struct ChunkHeader {
@@ -83,28 +83,28 @@ struct ChunkHeader {
     std::uint32_t process{};
     std::uint32_t thread{};       // chunks of one process and thread are one stream, in the order of the file
     std::uint64_t sequence{};     // 0, 1, 2, ... within the stream; a gap shows that a chunk is missing
-    std::uint64_t first_ticks{};  // the clock before the first event; the chunk's stamps count from here
+    std::uint64_t first_ticks{};  // the clock before the first event; the chunk's stamps count from it
     std::uint64_t last_ticks{};
     std::uint32_t payload_crc{};  // CRC-32C of the stored payload
     std::uint32_t header_crc{};   // CRC-32C of the 60 bytes before it, even in an unsealed chunk
 };
 static_assert(sizeof(ChunkHeader) == 64 && std::is_trivially_copyable_v<ChunkHeader>);
 
-// Each event begins with a varint. The low two bits are its Opcode. The other bits are the zigzagged difference between
-// its rotated address and the previous one in the chunk. For `other`, they are an OtherOperation, whose operands
-// follow.
+// Each event begins with a varint. The low two bits of this varint are the event's Opcode. The other bits are the
+// zigzagged difference: the event's rotated address minus the previous rotated address in the chunk. With the Opcode
+// `other`, these bits are an OtherOperation instead, and the operands of this operation follow.
 enum class Opcode : std::uint8_t { other = 0, free = 1, malloc = 2, realloc = 3 };
 
 enum class OtherOperation : std::uint8_t {
     end_of_chunk = 0,  // value 0, so that zeroes never look like events
     stamp,             // ticks since the last stamp
-    base,              // the rotated address that the next difference counts from
+    base,              // the rotated address from which the next difference counts
     thread,            // thread of the events that follow; a chunk begins with the thread of its header
     process,           // process of the events that follow; a chunk begins with the process of its header
     space,             // space of the events that follow; a chunk begins with 0
     stream,            // stream of the events that follow; a chunk begins with 0
     define_space,      // index, SpaceKind, device, length of the name, name
-    calloc,            // difference, size; from this line on, the difference is a varint of its own, without an opcode
+    calloc,            // difference, size; here and below, the difference is a varint of its own, without an Opcode
     aligned_alloc,     // difference, size, log2 of the alignment
     map,               // difference, size
     unmap,             // difference, size
@@ -118,11 +118,11 @@ enum class OtherOperation : std::uint8_t {
     move,              // likewise
     failed_alloc,      // size
     free_requested,    // difference; the block stays live until its `free` event
-    external,          // difference, size; this space begins to account for memory that others own
+    external,          // difference, size; memory of another owner counts in this space from now on
     external_end,      // difference
 };
 inline constexpr std::uint64_t other_operations = 24;
-// From this zigzagged difference on, a `base` comes before the event.
+// If the zigzagged difference is at least this large, a `base` comes before the event, and the event's difference is 0.
 inline constexpr std::uint64_t max_difference = 1ULL << 61U;
 
 [[nodiscard]] constexpr std::uint64_t rotated(std::uint64_t address, unsigned rotation) noexcept

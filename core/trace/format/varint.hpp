@@ -1,10 +1,11 @@
-// Varints: unsigned numbers in as few bytes as they need. A byte holds seven bits of the number, lowest bits first. Its
-// top bit says whether another byte follows. Signed differences are zigzagged first, so that small ones are short
-// whatever their sign.
+// Encodes varints: unsigned numbers in as few bytes as they need. Each byte has seven bits of the number, the lowest
+// bits in the first byte. The byte's top bit says whether another byte follows. zigzag() converts a signed difference
+// to an unsigned number such that small differences of either sign give small numbers: 0, -1, 1, -2 become 0, 1, 2, 3.
 //
 // Cost     about 1 ns per byte.
 // Memory   none.
-// Errors   get_varint() reads nothing beyond `end`. It refuses a number that is cut off or longer than 64 bits.
+// Errors   get_varint() reads nothing beyond `end`. It returns null for a number that is cut off or longer than 64
+//          bits.
 #pragma once
 
 #include <bit>
@@ -25,7 +26,7 @@ inline constexpr std::size_t max_varint_bytes = 10;
     return (value >> 1U) ^ (0 - (value & 1U));
 }
 
-// Returns the end of the written bytes. `at` must have room for max_varint_bytes bytes.
+// Writes a number at `at`, where there must be space for max_varint_bytes. Returns the end of the written bytes.
 constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexcept
 {
     while (value >= 0x80) {
@@ -36,9 +37,9 @@ constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexce
     return at;
 }
 
-// As put_varint(), without a branch on the length of the number. It costs 1 ns for any number. The loop of put_varint()
-// costs up to 5 ns if the processor cannot predict the lengths. put_varint_at_once() may write 8 bytes even for a
-// shorter number. `at` must have room for max_varint_bytes bytes.
+// Does the same as put_varint(), without a branch on the length of the number. It takes 1 ns for any number below 2^56.
+// The loop of put_varint() takes up to 5 ns if the processor cannot predict the lengths of the numbers.
+// put_varint_at_once() may write 8 bytes even for a shorter number. At `at` there must be space for max_varint_bytes.
 [[gnu::always_inline]] constexpr std::uint8_t* put_varint_at_once(std::uint8_t* at, std::uint64_t value) noexcept
 {
     if (std::is_constant_evaluated() || value >> 56U != 0) {
@@ -53,7 +54,8 @@ constexpr std::uint8_t* put_varint(std::uint8_t* at, std::uint64_t value) noexce
     return at + bytes;
 }
 
-// Returns the end of the number in the input. Null: the number is cut off, or longer than 64 bits.
+// Reads a number at `at`, and returns its end in the input. Null: the number is cut off at `end`, or longer than 64
+// bits.
 [[nodiscard, gnu::always_inline]] constexpr const std::uint8_t*
 get_varint(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t& value) noexcept
 {
