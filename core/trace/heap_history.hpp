@@ -85,7 +85,7 @@ class HeapHistory {
     [[nodiscard]] std::uint64_t last_ticks() const noexcept { return last_ticks_; }
     // Returns how many threads each requested at least a twentieth of all bytes that the process requested.
     [[nodiscard]] std::size_t allocating_threads() const noexcept { return allocating_threads_; }
-    // The lifetimes of all blocks, and of the blocks of each site.
+    // Return the lifetimes of all blocks, or of the blocks of one site. Null: no lifetime of this site is known.
     [[nodiscard]] const measure::Lifetimes& lifetimes() const noexcept { return lifetimes_; }
     [[nodiscard]] const measure::Lifetimes* lifetimes_of(std::uint32_t site) const;
     // How many bytes of one site's blocks were freed: in all blocks, and in blocks of at most small_block bytes.

@@ -2,9 +2,9 @@
 // updates the table from event to event.
 //
 // Cost     10 to 40 ns per operation, depending on how much of the table is in the processor's caches. The end of a
-//          process takes time in proportion to the most blocks that it had at once.
-// Memory   32 bytes per entry, and at most three quarters of the entries hold a block. The walk takes 4 more bytes per
-//          block. Each process with blocks takes some 200 bytes.
+//          process takes time in proportion to the most blocks that the process had at a time.
+// Memory   32 bytes per entry of a table; at most three quarters of the entries have a block. BlockWalk takes 4 more
+//          bytes per block. Each process with blocks takes some 200 bytes.
 // Threads  one.
 #pragma once
 
@@ -40,13 +40,13 @@ struct LiveBlock {
 
 class LiveBlocks {
   public:
-    // Returns the block that had this key, if there was one: the new block replaces it.
+    // Adds a block. Returns the block that had this key and is now replaced. nullopt: no block had this key.
     std::optional<LiveBlock> insert(const BlockKey& key, const LiveBlock& block);
     std::optional<LiveBlock> remove(const BlockKey& key);
     [[nodiscard]] const LiveBlock* find(const BlockKey& key) const;
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-    // Removes all blocks of a process; calls visit(key, block) for each.
+    // Removes all blocks of a process. Calls visit(key, block) for each of them.
     template <typename Visit>
     void remove_process(std::uint32_t process, Visit visit)
     {
@@ -88,8 +88,8 @@ class LiveBlocks {
         std::uint32_t space{};
         bool used{};
     };
-    // The blocks of one process. Each process has its own table, so that the end of a process takes no time for other
-    // processes' blocks.
+    // The blocks of one process. Each process has its own table, so that the end of a process takes no time for the
+    // blocks of other processes.
     struct Table {
         std::vector<Entry> entries = std::vector<Entry>(4);  // their number is a power of two
         std::size_t count{};
@@ -116,11 +116,12 @@ class LiveBlocks {
     std::size_t count_{};
 };
 
-// Returns invalid_input if an event of the trace makes a sum of bytes exceed 64 bits. `impossible_event`: the number of
-// the first such event, from 1; 0: there is none. `name`: the trace, for the message.
+// Returns invalid_input if `impossible_event` is not 0. `impossible_event`: the number, from 1, of the first event of
+// the trace that makes a sum of bytes exceed 64 bits; 0: there is none. `name`: the trace's name, for the message.
 [[nodiscard]] base::Expected<void> possible_total(std::uint64_t impossible_event, const std::string& name);
 
-// Hands out small numbers for things that come and go. take() reuses the number that was given back last.
+// Gives small numbers to objects that come and go. take() returns the number that was given back last, or a new one if
+// all numbers are in use.
 class RecycledNumbers {
   public:
     std::uint32_t take()
@@ -133,7 +134,7 @@ class RecycledNumbers {
         return number;
     }
     void give_back(std::uint32_t number) { unused_.push_back(number); }
-    // How many numbers exist, taken or not.
+    // Returns how many different numbers take() has returned so far.
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
   private:
@@ -141,24 +142,25 @@ class RecycledNumbers {
     std::uint32_t count_{};
 };
 
-// Follows the blocks of a trace from event to event. Each live block has a recycled number, its tag.
+// Follows the blocks of a trace from event to event. Each live block has a number from RecycledNumbers, its tag.
 class BlockWalk {
   public:
-    // The effects of one event. If a live block already has the address of an allocation, its free was not recorded,
-    // and the new block replaces it. `made` may have the number of `freed`, but never the number of `replaced`.
+    // The effects of one event. If a live block has the address of a new allocation, the free of the live block was not
+    // recorded, and the new block replaces it. `made` may have the same number as `freed`, but never the same number as
+    // `replaced`.
     struct Change {
-        std::optional<LiveBlock> freed;     // the block that was freed, also the old block of a realloc
+        std::optional<LiveBlock> freed;     // the block that was freed, or the old block of a realloc
         std::optional<LiveBlock> replaced;  // the block that `made` replaces
         std::optional<LiveBlock> made;
         bool frees_unknown{};  // the event frees a block that is not live
-        bool overflows{};      // the sum of live bytes would exceed 64 bits; the block is not made
+        bool overflows{};      // the sum of live bytes would exceed 64 bits, so the block is not made
     };
 
-    // Changes nothing on events other than allocations, reallocs and frees.
+    // Takes the next event, and returns its effects. Events other than allocations, reallocs and frees have none.
     Change add(const Event& event);
 
-    // Frees all blocks of a process that has ended or becomes another program; calls visit(block) or visit(key, block)
-    // for each.
+    // Frees all blocks of a process that has ended or executes another program. Calls visit(block) or visit(key, block)
+    // for each of them.
     template <typename Visit>
     void end_process(std::uint32_t process, Visit visit)
     {

@@ -1,8 +1,9 @@
-// Live bytes over the course of a trace, of each process and of all together. The trace is divided into steps of
-// equally many events. For each step, the history has the most bytes that were live in it.
+// Keeps the live bytes over the course of a trace, of each process and of all processes together. The trace is divided
+// into steps of equally many events. For each step, the history has the largest number of bytes that were live during
+// the step.
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1; ticks of the trace's clock.
-// Cost     5 ns per event. Whenever there would be more than max_steps steps, they are merged in pairs.
+// Cost     5 ns per event. When more than max_steps steps would be needed, each two neighbouring steps are merged.
 // Memory   for each process, 24 bytes for each step in which its live bytes changed, for at most `max_steps` steps.
 #pragma once
 
@@ -21,15 +22,16 @@ class LiveHistory {
         std::uint32_t process{};
         std::uint64_t bytes{};
     };
-    // Adds the next event. `total`: the live bytes of all processes after it.
+    // Adds the next event. `held`: its process, and the live bytes of this process after the event. `total`: the live
+    // bytes of all processes after the event.
     void add(std::uint64_t ticks, const Held& held, std::uint64_t total);
 
     struct Step {
         std::uint64_t first_event{};
-        std::uint64_t ticks{};  // the time of that event
+        std::uint64_t ticks{};  // the time of the first event
     };
     [[nodiscard]] const std::vector<Step>& steps() const noexcept { return steps_; }
-    // The most live bytes in each step.
+    // Return the most live bytes in each step, of all processes or of one. A process without events has 0 in each step.
     [[nodiscard]] std::vector<std::uint64_t> total() const { return most_in_steps(total_); }
     [[nodiscard]] std::vector<std::uint64_t> of_process(std::uint32_t process) const;
 

@@ -1,10 +1,10 @@
-// Moves full chunks from the recording of a running process into a trace. Their slots become free again.
+// Moves full chunks from the recording of a running process into a trace. The slots of these chunks become free again.
 //
-// Cost     look() reads the header of each slot in use, and takes 20 ns for each event that it moves.
+// Cost     look() reads the header of each slot that is in use, and takes 20 ns for each event that it moves.
 // Memory   64 KiB, and a header for each chunk that was found but not moved yet.
-// Errors   errors of `take` are passed on. Some chunks stay in the recording until the process has ended: those that
-//          cannot be read, and those that lie behind a chunk that never becomes complete.
-// Threads  one at a time, while the process goes on writing.
+// Errors   errors of `take` are returned. Some chunks stay in the recording until the process has ended: chunks that
+//          cannot be read, and chunks that lie behind a chunk that never becomes complete.
+// Threads  one at a time. Meanwhile the process may write to its recording.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ namespace memsweep::trace {
 
 class LiveRecording {
   public:
-    // nullopt: the process has not written the headers yet.
+    // Opens the recording. nullopt: the process has not written the headers of the file yet.
     [[nodiscard]] static base::Expected<std::optional<LiveRecording>> open(ReadWriteAt file, const std::string& name);
 
-    // The facts as they were when the recording was opened.
+    // Returns the facts as they were when the recording was opened.
     [[nodiscard]] const ImageFacts& facts() const noexcept { return facts_; }
 
-    // Moves the chunks that are full by now. Ends early if `stop` asks for it. Returns whether it found such a chunk.
-    // If it did, there may soon be more.
+    // Moves the chunks that are full now. Ends early if `stop` requests it. Returns whether it found a full chunk: if
+    // so, more chunks may soon be full.
     [[nodiscard]] base::Expected<bool> look(const TakeBytes& take, TraceProgress& progress,
                                             const std::stop_token& stop);
 
@@ -52,7 +52,7 @@ class LiveRecording {
     ReadWriteAt file_;
     ImageFacts facts_;
     std::set<std::uint64_t> seen_;         // offsets of the slots that were full at the last search of the slots
-    std::vector<RecordedPiece> appended_;  // chunks that the process appended to the file, and that were not moved yet
+    std::vector<RecordedPiece> appended_;  // chunks that the process has appended to the file, not moved yet
     std::uint64_t walked_to_;              // all appended chunks before this offset are complete
     std::uint64_t seen_to_;                // the end of the appended chunks, at the last search of the slots
     std::vector<std::uint8_t> payload_;    // of the chunk that is being moved

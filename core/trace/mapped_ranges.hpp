@@ -1,5 +1,5 @@
-// The address ranges that are mapped at one point of a trace. They do not overlap: a new mapping replaces the parts of
-// ranges that it overlaps. If a part of a range is unmapped, the rest stays.
+// Keeps the address ranges that are mapped at one point of a trace. The ranges do not overlap: a new mapping replaces
+// the parts of older ranges with the same addresses. If a part of a range is unmapped, the rest of the range stays.
 //
 // Units    bytes.
 // Cost     some 100 ns per operation, and 100 ns more for each range that the operation changes.
@@ -29,7 +29,8 @@ class MappedRanges {
         std::uint32_t tag{};  // the caller's own value
     };
 
-    // Maps `bytes` bytes from `at` on. Calls visit(bytes, tag) for each range, or part of a range, that this replaces.
+    // Maps `bytes` bytes from `at` on. For each range, or part of a range, that this mapping replaces, calls visit()
+    // with its size in bytes and its tag.
     template <typename Visit>
     void insert(const Place& at, std::uint64_t bytes, std::uint32_t tag, Visit visit)
     {
@@ -56,7 +57,7 @@ class MappedRanges {
         }
     }
 
-    // Removes the whole range that begins at `at`, if there is one.
+    // Removes the whole range that begins at `at`, and calls visit() for it. Does nothing if no range begins there.
     template <typename Visit>
     void remove_whole(const Place& at, Visit visit)
     {
@@ -81,7 +82,7 @@ class MappedRanges {
     [[nodiscard]] const std::map<Place, Range>& all() const noexcept { return ranges_; }
 
   private:
-    // The range that contains `at`. If there is none, the first range behind `at`.
+    // Returns the range that contains `at`. If no range contains it, returns the first range behind `at`.
     std::map<Place, Range>::iterator first_behind(const Place& at)
     {
         auto range = ranges_.upper_bound(at);

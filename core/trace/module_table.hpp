@@ -1,7 +1,7 @@
 // The programs and libraries that each process image had loaded, according to a trace.
 //
-// Errors   take() returns false if a payload is malformed, and keeps the modules before the fault.
-// Threads  any, once all payloads are taken.
+// Errors   take() returns false if a payload is malformed; the modules before the fault stay in the table.
+// Threads  one for take(). After the last take(), any number of threads may read.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,21 @@ namespace memsweep::trace {
 
 class ModuleTable {
   public:
-    // Adds the modules of a payload of kind `modules`, and their number to `held`. Stops early if `held` (things of
-    // bounds.hpp) would exceed `most_held`.
+    // Adds the modules of a payload of kind `modules` to the table. For each module that it reads, adds 1 to `held`,
+    // which counts "things" (bounds.hpp). Returns false if the payload is malformed, or as soon as `held` exceeds
+    // `most_held`.
     bool take(std::vector<std::uint8_t> payload, std::uint32_t process, std::uint64_t& held, std::uint64_t most_held);
 
-    // The modules of an image, in the order in which the trace first named them. A module's number is its place here,
-    // from 1.
+    // Returns the modules of an image, in the order in which the trace first named them. A module's number is its place
+    // in this list, from 1. An empty list: the trace names no modules of this image.
     [[nodiscard]] const std::vector<LoadedModule>& of(const StackImage& image) const;
 
   private:
-    using Key = std::tuple<StackImage, std::uint64_t, std::uint64_t, std::string_view>;  // begin, first ticks, path
+    // Image, then begin, first_ticks and path of the LoadedModule.
+    using Key = std::tuple<StackImage, std::uint64_t, std::uint64_t, std::string_view>;
 
     std::map<StackImage, std::vector<LoadedModule>> modules_;
-    std::map<Key, std::size_t> places_;                // of each module in its image's list
+    std::map<Key, std::size_t> places_;                // by module: its index in the list of its image
     std::vector<std::vector<std::uint8_t>> payloads_;  // the modules' texts point into them
 };
 

@@ -1,4 +1,5 @@
-// Simulates where a policy puts blocks in an arena. It computes addresses and sizes, and uses no memory for the blocks.
+// Simulates where a policy puts blocks in an arena (a range of addresses). The simulation computes addresses and sizes,
+// and allocates no memory for the blocks.
 //
 // Units    bytes.
 // Cost     10 to 200 ns per operation.
@@ -28,8 +29,8 @@ class Placement {
     Placement& operator=(const Placement&) = delete;
     virtual ~Placement() = default;
 
-    // Places a block. Blocks are numbered from 0; a number may be used again after release(). False: the block does not
-    // fit into the capacity.
+    // Places a block. Blocks are numbered from 0; after release(), the number may be used for another block. False: the
+    // block does not fit into the capacity.
     [[nodiscard]] virtual bool place(std::uint32_t block, std::uint64_t size) = 0;
     virtual void release(std::uint32_t block) = 0;
 
@@ -40,31 +41,32 @@ class Placement {
     };
     [[nodiscard]] virtual Extent place_of(std::uint32_t block) const = 0;
 
-    // The capacity that the placements so far needed: the highest end of any block, or the most bytes reserved.
+    // Returns the capacity that the placements so far have needed: depending on the policy, the highest end of a block,
+    // or the most bytes that were reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;
-    // last_growth() is the state just before the placement that last raised needed(). Only policies that place blocks
-    // in the same way whatever the capacity have it. In an arena smaller than needed(), such a policy would fail at
-    // exactly this placement. So the smallest sufficient capacity is known without a search. nullopt for other
-    // policies.
+    // last_growth() returns the state directly before the placement that last increased needed(). nullopt: where the
+    // policy places blocks depends on the capacity, so this state is not known. If the places do not depend on the
+    // capacity, the policy would fail at exactly this placement in any arena that is smaller than needed(). So the
+    // smallest sufficient capacity is known without a search.
     struct Growth {
         std::uint64_t largest_hole{};
         std::uint64_t end{};  // the highest end of a block; in a smaller arena the space above it is a hole
     };
     [[nodiscard]] virtual std::optional<Growth> last_growth() const { return std::nullopt; }
 
-    // The largest free range below needed() that a block could be placed in.
+    // Returns the size of the largest free range below needed() in which a block could be placed.
     [[nodiscard]] virtual std::uint64_t largest_hole() const = 0;
 };
 
 struct PlacementPolicy {
     std::string_view name;
     std::string_view help;
-    bool depends_on_capacity{};  // addresses depend on the capacity: the smallest capacity must be searched for
+    bool depends_on_capacity{};  // places depend on the capacity, so the smallest capacity must be searched
     std::unique_ptr<Placement> (*make)(std::uint64_t capacity, std::uint64_t alignment);
 };
 
-// All policies, in the order in which reports show them. The two functions below have the policies of one source file
-// each.
+// placement_policies() returns all policies, in the order in which reports show them. hole_policies() and
+// class_policies() return those that are defined in one source file each.
 [[nodiscard]] std::span<const PlacementPolicy> placement_policies();
 [[nodiscard]] std::span<const PlacementPolicy> hole_policies();
 [[nodiscard]] std::span<const PlacementPolicy> class_policies();
@@ -75,8 +77,9 @@ std::unique_ptr<Placement> make_placement(std::uint64_t capacity, std::uint64_t 
     return std::make_unique<Policy>(capacity, alignment);
 }
 
-// The blocks and holes of simulated arenas. A segment is a block or a hole, and knows its neighbours, so that holes can
-// merge. A HoleIndex keeps the holes in the order in which a policy searches them.
+// The rest of this file has the blocks and holes of simulated arenas. A segment is a block or a hole. It knows its
+// neighbours, so that neighbouring holes can be merged. A HoleIndex keeps the holes in the order in which a policy
+// searches them.
 //
 // Cost     segments: a few ns per operation. Holes: adding or removing a hole moves O(sqrt n) entries in memory, which
 //          takes 50 to 150 ns at 100,000 holes. A search by size takes O(log n).
@@ -108,7 +111,8 @@ class Segments {
         return index;
     }
 
-    // Cuts a segment to `size` bytes. The rest becomes a new segment behind it, whose index is returned.
+    // Shortens a segment to `size` bytes. The rest becomes a new segment behind it. Returns the index of the new
+    // segment.
     std::uint32_t split(std::uint32_t index, std::uint64_t size)
     {
         const Segment whole = segments_[index];
@@ -125,7 +129,7 @@ class Segments {
         return rest;
     }
 
-    // Adds the segment behind `index` to the segment at `index`.
+    // Merges segment number `index` with the segment behind it, whose index becomes free.
     void merge_with_next(std::uint32_t index)
     {
         const std::uint32_t next = segments_[index].after;
@@ -168,7 +172,8 @@ class PerBlock {
     std::vector<Value> values_;
 };
 
-// Rounds up to a multiple of `unit`. A size above the largest multiple that fits into 64 bits is rounded down to it.
+// Rounds `size` up to a multiple of `unit`. If this multiple does not fit into 64 bits, returns the largest multiple
+// that fits.
 [[nodiscard]] constexpr std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit)
 {
     return size > ~0ULL - (unit - 1) ? ~0ULL / unit * unit : (size + unit - 1) / unit * unit;
@@ -189,8 +194,9 @@ struct BySize {
     static auto key(const Hole& hole) { return std::pair{hole.size, hole.address}; }
 };
 
-// Sorted holes, stored in pieces of fewer than max_holes holes. Each piece knows the size of its largest hole. If the
-// holes are not sorted by size, each group of pieces knows the size of its largest hole too.
+// A sorted list of holes, stored in pieces of fewer than max_holes holes each. Each piece knows the size of its largest
+// hole. If the holes are not sorted by size, group_pieces pieces form a group, and each group knows the size of its
+// largest hole, too.
 template <typename Order>
 class HoleIndex {
   public:
@@ -228,8 +234,8 @@ class HoleIndex {
         }
     }
 
-    // Replaces a hole after it has shrunk, or has grown into a neighbour. In the order of addresses, its place is
-    // unchanged.
+    // Replaces `hole` by `by`: the hole has shrunk, or has grown by a neighbour's addresses. In an index by address, it
+    // keeps its position.
     void replace(const Hole& hole, const Hole& by)
     {
         if constexpr (Order::sizes_ascend) {
@@ -248,7 +254,7 @@ class HoleIndex {
         }
     }
 
-    // The first hole, in the order of this index, of at least this size. Null: there is none.
+    // Returns the first hole, in the order of this index, that has at least `size` bytes. Null: no hole is so large.
     [[nodiscard]] const Hole* first_fit(std::uint64_t size) const
     {
         if constexpr (Order::sizes_ascend) {
@@ -294,7 +300,7 @@ class HoleIndex {
             return std::ranges::max_element(piece.holes, {}, &Hole::size)->size;
         }
     }
-    // The last piece that begins at or before the hole.
+    // Returns the index of the last piece that begins at or before `hole`; 0 if none does.
     [[nodiscard]] std::size_t piece_of(const Hole& hole) const
     {
         const auto after = std::ranges::upper_bound(pieces_, Order::key(hole), {}, &Piece::first);
@@ -326,7 +332,7 @@ class HoleIndex {
             groups_[group] = std::max(groups_[group], pieces_[at].largest);
         }
     }
-    // Call when the pieces from `at` on have moved: computes the largest holes of their groups anew.
+    // Computes the largest holes of groups again. Call it when the pieces from index `at` on have moved.
     void settle_groups(std::size_t at)
     {
         if constexpr (!Order::sizes_ascend) {

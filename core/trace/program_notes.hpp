@@ -1,5 +1,6 @@
-// What a trace tells about its processes besides events and call stacks: the programs and libraries that were loaded,
-// the code that made each mapping, the places of threads' stacks, and the usable sizes that allocators give to blocks.
+// Reads what a trace tells about its processes in addition to events and call stacks: the programs and libraries that
+// were loaded, the code that made each mapping, the address ranges of threads' stacks, and how many bytes of a block
+// are usable (malloc_usable_size).
 //
 // Cost     read(): some 100 ns for each chunk that has such information.
 // Memory   the payloads of modules, and a header for each chunk of events that has mappings.
@@ -33,7 +34,7 @@ struct ThreadStack {
     std::uint32_t thread{};
     std::uint64_t begin{};
     std::uint64_t bytes{};
-    std::uint64_t first_ticks{};  // when the recording of its thread began
+    std::uint64_t first_ticks{};  // when the recording of the thread began
 };
 
 // Identifies all blocks of a process that have the same size and the same alignment. malloc_usable_size gives one
@@ -49,18 +50,20 @@ class ProgramNotes {
   public:
     [[nodiscard]] static ProgramNotes read(TraceFile& file);
 
-    // The modules of all images. An event's `module` is a place in this list, from 1.
+    // The modules of all images. Event::module is a number in this list, from 1.
     [[nodiscard]] const std::vector<NotedModule>& modules() const noexcept { return modules_; }
-    // Finds module `number` of the image, and returns its place in modules(). 0: the trace does not have it.
+    // Returns the number in modules(), from 1, of the image's module `number`. 0: the trace does not have this module.
     [[nodiscard]] std::uint32_t place_of(const StackImage& image, std::uint32_t number) const;
-    // Whether the trace names the module that made a mapping, for at least one mapping.
+    // Says whether the trace tells for at least one mapping which module made it.
     [[nodiscard]] bool has_mappers() const noexcept { return !mappers_.empty(); }
-    // The chunk that tells which modules made the mappings among these events. Null: there is none.
+    // Returns the chunk that tells which modules made the mappings in the chunk of events `events`. Null: the trace has
+    // no such chunk.
     [[nodiscard]] const ChunkPlace* mappers_of(const ChunkHeader& events) const;
 
     [[nodiscard]] const std::vector<ThreadStack>& thread_stacks() const noexcept { return thread_stacks_; }
-    // The usable size of these blocks. nullopt: the allocator was not asked. glibc's allocator is never asked, because
-    // its answer follows a known rule (usable_size.hpp). A block that a realloc left in place may have more.
+    // Returns the usable size of the blocks that `block` identifies. nullopt: the trace does not tell it. For glibc's
+    // allocator no trace tells it, because the size follows a known rule (usable_size.hpp). A block that realloc
+    // has resized in place may have more usable bytes.
     [[nodiscard]] std::optional<std::uint64_t> usable_size(const UsableSize& block) const;
     [[nodiscard]] const std::map<UsableSize, std::uint64_t>& usable_sizes() const noexcept { return usable_sizes_; }
 
@@ -72,7 +75,7 @@ class ProgramNotes {
 
     using ChunkKey = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t>;
     struct Places {
-        std::uint32_t before{};  // how many modules of other images precede this image's
+        std::uint32_t before{};  // how many modules of other images come before those of this image
         std::uint32_t count{};
     };
 
@@ -84,16 +87,17 @@ class ProgramNotes {
     std::map<UsableSize, std::uint64_t> usable_sizes_;
 };
 
-// Gives the modules that made the mappings of one chunk of events, in the order of the events.
+// Tells which modules made the mappings of one chunk of events, in the order of the events.
 class ChunkMappers {
   public:
     ChunkMappers() = default;
-    // If the trace has no modules for this chunk, next() is always 0.
+    // If the trace does not tell the modules for this chunk, next() always returns 0.
     ChunkMappers(const ProgramNotes& notes, TraceFile& file, const ChunkHeader& events);
 
-    // The module of the next event that maps or unmaps: a place in modules(); 0: not known.
+    // Returns the module of the next event that maps or unmaps: its number in ProgramNotes::modules(), from 1. 0: not
+    // known.
     [[nodiscard]] std::uint32_t next();
-    // Call after the chunk's last event. False: the modules did not match the chunk's events.
+    // Says whether the modules matched the events of the chunk. Call it after the chunk's last event.
     [[nodiscard]] bool is_whole() const noexcept { return numbers_.is_whole(); }
 
   private:

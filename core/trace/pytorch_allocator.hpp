@@ -1,11 +1,12 @@
-// Simulates PyTorch's caching allocator for CUDA devices, without a device. It says what the allocator reserves for a
-// program's requests under given settings.
+// Simulates PyTorch's caching allocator for CUDA devices, without a device. The result says how much memory the
+// allocator would reserve for a program's requests under given settings.
 //
 // Sizes are rounded up to multiples of 512 B, or to steps between powers of two. Blocks up to 1 MiB come from segments
 // of 2 MiB, blocks below 10 MiB from segments of 20 MiB. A larger block has a segment of its own, whose size is a
-// multiple of 2 MiB. A request takes the smallest cached block of its stream and pool that fits; of equally small ones,
-// the one at the lowest address. Expandable segments instead grow by pages of 2 MiB (small blocks) or 20 MiB (others).
-// If a new segment would exceed the capacity, cached segments are given back to the device first.
+// multiple of 2 MiB. A request takes the smallest cached block of its stream and pool that is large enough; if several
+// have the same size, the one at the lowest address. Expandable segments do not have fixed sizes: they grow by pages of
+// 2 MiB (for small blocks) or 20 MiB (for others). If a new segment would exceed the capacity, the allocator first
+// gives cached segments back to the device.
 //
 // Units    bytes.
 // Sources  c10/cuda/CUDACachingAllocator.cpp of github.com/pytorch/pytorch, read at commit 001074d25084; checked
@@ -23,14 +24,14 @@
 
 namespace memsweep::trace {
 
-// The first request that does not fit into the capacity. The simulation cannot know what the program would do next. It
-// may end, or go on with less memory, as cuDNN does by choosing other algorithms.
+// The first request that does not fit into the capacity. The simulation cannot know what the program would do next. The
+// program may end, or go on with less memory: cuDNN, for example, then chooses other algorithms.
 struct PyTorchFailure {
     std::uint64_t event{};
     std::uint64_t size{};            // as requested, before rounding
-    std::uint64_t segment{};         // the size of the segment that it needed from the device
-    std::uint64_t live{};            // live bytes, rounded; without freed blocks that a stream still uses
-    std::uint64_t reserved{};        // after all that can be given back was given back
+    std::uint64_t segment{};         // the size of the segment that the request needed from the device
+    std::uint64_t live{};            // live bytes, rounded up; without freed blocks that a stream still uses
+    std::uint64_t reserved{};        // the bytes reserved after the allocator gave back all that it could
     std::uint64_t largest_cached{};  // the largest cached block of the request's stream and pool
 };
 
@@ -44,14 +45,15 @@ struct PyTorchOutcome {
     std::uint64_t reserved_peak{};
     std::uint64_t allocated_peak{};  // as torch.cuda.max_memory_allocated() reports it; includes rounding
     std::uint64_t reserved_end{};
-    std::uint64_t retries{};  // how often all cached memory was given back to the device, which stops its work for that
+    std::uint64_t retries{};        // how often all cached memory was given back; the device stops its work each time
     std::uint64_t device_allocs{};  // calls of cudaMalloc, or mappings of pages
     std::uint64_t device_frees{};
     std::optional<PyTorchFailure> failure;  // the request that failed, if any; the simulation ends there
-    std::vector<PyTorchPoint> curve;        // the highest values in each of `points` stretches of the run
+    std::vector<PyTorchPoint> curve;        // the highest values in each of `points` equal parts of the run
 };
 
-// `capacity`: the bytes that torch.cuda.set_per_process_memory_fraction() leaves to PyTorch; nullopt: 64 PiB.
+// Runs the simulation. `capacity`: how many bytes torch.cuda.set_per_process_memory_fraction() leaves to PyTorch;
+// nullopt: 64 PiB. `points`: how many points the result's `curve` has at most; 0: no curve.
 [[nodiscard]] PyTorchOutcome simulate(const PyTorchOps& ops, const PyTorchSettings& settings,
                                       std::optional<std::uint64_t> capacity, std::size_t points = 0);
 

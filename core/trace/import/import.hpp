@@ -1,12 +1,12 @@
 // Imports the logs of other tools as traces.
 //
 // Cost     text logs are read at some hundred MB/s, Umpire's lines of JSON at some 90 MB/s.
-// Memory   for logs that are read line by line: the live blocks, the stacks and 1 MiB. A PyTorch snapshot is held as a
-//          whole.
-// Errors   invalid_input: the format is unknown; the log has another format; a line or a run of zero bytes is too long;
-//          or the sum of the sizes exceeds 64 bits. A bad line is counted and left out. A last line without a newline
-//          counts as bad, because a number in it may be cut off. It counts as good only if its text shows that it is
-//          complete.
+// Memory   for logs that are read line by line: the live blocks, the stacks and 1 MiB. A PyTorch snapshot is kept in
+//          memory as a whole.
+// Errors   invalid_input: the format is unknown; the log has another format; a line or a sequence of zero bytes is too
+//          long; or the sum of the sizes exceeds 64 bits. A bad line is no error: it is counted and left out. A last
+//          line without a newline counts as bad, because a number in it may be cut off, unless the text of the line
+//          shows that it is complete.
 // Threads  one.
 #pragma once
 
@@ -27,40 +27,40 @@
 namespace memsweep::trace {
 
 struct BadLine {
-    std::uint64_t number{};  // of the line, from 1; in a binary log, of the record
+    std::uint64_t number{};  // number of the line, from 1; in a binary log, of the record
     std::string reason;
 };
 inline constexpr std::size_t named_bad_lines = 5;
 
-// Which of several blocks a free releases, if the log does not say.
+// Says which of several possible blocks a free releases, if the log does not tell: the newest, the oldest, or any.
 enum class FreeOrder { lifo, fifo, random };
 
 struct ImportOptions {
     std::string name;  // the log's name, for messages; the name of an RMM log also tells the device
     FreeOrder free_order{FreeOrder::lifo};
     std::optional<std::uint64_t> uid;       // imports only this process; for logs of several processes
-    std::uint64_t drawn_live{100'000};      // for a trace drawn from a distribution: blocks live at the beginning
-    std::uint64_t drawn_events{1'000'000};  // for such a trace: the events that follow
+    std::uint64_t drawn_live{100'000};      // for a trace drawn from a distribution: how many blocks are live first
+    std::uint64_t drawn_events{1'000'000};  // for such a trace: how many events follow
 };
 
-// Takes the events that an importer finds: writes them to a trace, and keeps their totals.
+// Takes the events that an importer finds in a log: writes the events to a trace, and keeps their totals.
 class ImportSink {
   public:
     explicit ImportSink(TraceWriter& writer) : writer_{&writer} {}
 
-    // After this call, `log` ends as soon as the live blocks and the importer's own data exceed what a log of its size
-    // may hold.
+    // Limits the memory of an import. After this call, `log` ends as soon as the live blocks and the importer's own
+    // data exceed what is allowed for a log of its size (bounds.hpp).
     void watch(LogText& log) { log_ = &log; }
-    // Reports how many things (bounds.hpp) the importer itself holds. A live block is one thing.
+    // Says how much data the importer itself keeps now, in "things" (bounds.hpp). A live block is one thing.
     void hold(std::uint64_t things);
 
     // Adds an event. An allocation of one byte or more that has the address 0 becomes a failed allocation.
     void add(Event event);
-    // Returns the stack that has `address` as its innermost frame and `caller` as the stack around it. Use it as an
-    // event's `stack`. If `caller` is 0, the address is the outermost frame. If no more stacks may be held, returns
-    // `caller`; a fact then says that inner frames are missing.
+    // Returns the stack whose innermost frame is `address` and whose other frames are the stack `caller`. Use the
+    // result as an event's `stack`. If `caller` is 0, the stack has only `address`. If the log's size allows no more
+    // stacks (bounds.hpp), returns `caller`, and adds a fact that says that inner frames are missing.
     [[nodiscard]] std::uint32_t stack(std::uint32_t caller, std::uint64_t address);
-    // Names the frames of an address, innermost first. Call it once for each address.
+    // Says which source frames an address stands for, the innermost first. Call it one time for each address.
     void name_address(std::uint64_t address, std::string_view module, std::span<const SourceFrame> frames);
     void define_space(std::uint32_t space, SpaceKind kind, std::uint32_t device, std::string_view name);
     void bad(std::uint64_t number, std::string_view reason);
@@ -70,7 +70,7 @@ class ImportSink {
     {
         stated_totals_.push_back({std::move(what), stated, imported});
     }
-    // Adds a fact about the log that its events do not show.
+    // Adds a fact about the log to the trace. Use it for facts that the log's events do not show.
     void state_fact(const std::string& name, std::string value) { facts_[name] = std::move(value); }
 
     [[nodiscard]] const Accounting& accounting() const noexcept { return accounting_; }
@@ -95,7 +95,7 @@ class ImportSink {
 struct ImportFormat {
     std::string_view name;
     std::string_view help;
-    std::uint64_t ticks_per_second{};  // of the stamps that the importer gives; 0: stamps tell no time
+    std::uint64_t ticks_per_second{};  // of the stamps that the importer gives; 0: stamps do not tell the time
     bool (*looks_like)(std::string_view head);
     base::Expected<void> (*import)(LogText& log, ImportSink& sink, const ImportOptions& options);
 };
@@ -113,41 +113,43 @@ extern const ImportFormat valgrind_format;
 
 [[nodiscard]] std::span<const ImportFormat> import_formats();
 
-// Finds a format by its name. If `name` is empty, finds it by the first bytes of the log.
+// Finds a format by its name. If `name` is empty, finds the format by `head`, the first bytes of the log.
 [[nodiscard]] base::Expected<const ImportFormat*> find_import_format(std::string_view name, std::string_view head,
                                                                      const std::string& log_name);
 
-// Imports the whole log. invalid_input: the log has no event, and either has bad lines or does not begin like this
-// format. The message names the formats that the log could have.
+// Imports the whole log. Returns invalid_input, among other reasons, if the log has no event, and either has bad lines
+// or does not begin like a log of this format. The message of this error names the formats that the log could have.
 [[nodiscard]] base::Expected<void> import_log(const ImportFormat& format, LogText& log, ImportSink& sink,
                                               const ImportOptions& options);
-inline constexpr std::size_t log_head_bytes = 4096;  // a format is recognised by these first bytes of a log
+inline constexpr std::size_t log_head_bytes = 4096;  // how many first bytes of a log serve to recognise its format
 
 // ---- for importers ----
 
-inline constexpr std::uint64_t ns_ticks = 1'000'000'000;  // per second
+inline constexpr std::uint64_t ns_ticks = 1'000'000'000;  // ticks per second of a clock that counts nanoseconds
 
-// Makes up an address for a block, for logs that number their blocks or do not tell addresses. Never 0.
+// Returns a made-up address for block number `number`, for logs that do not tell addresses. It is never 0.
 [[nodiscard]] constexpr std::uint64_t made_address(std::uint64_t number)
 {
     constexpr std::uint64_t spacing = 16;
     return (number + 1) * spacing;
 }
 
-// What a log calls a kind of event.
+// The name that a log uses for a kind of event.
 struct LoggedAction {
     std::string_view name;
     EventKind kind{};
 };
 [[nodiscard]] std::optional<EventKind> kind_of(std::span<const LoggedAction> actions, std::string_view name);
-// Sets the kind of an event. Clears the size of a free and the address of a failed allocation, whatever the log says.
+// Sets the kind of an event. For a free it also sets the size to 0, and for a failed allocation the address, whatever
+// the log says.
 void set_kind(Event& event, EventKind kind);
 
-// Reads a log line by line. invalid_input: a line is longer than LogText::max_line_bytes. The caller's class Lines is
-// made as Lines{sink, options}, and has:
+// Reads a log line by line. Returns invalid_input if a line is longer than LogText::max_line_bytes. `Lines` is a class
+// of the caller. import_lines() makes an object Lines{sink, options}, and calls these members of it:
 // - add(line): imports a line; returns why the line is bad, or nullptr.
 // - finish(), optional: called at the end of the log; returns why the log's end is bad, or nullptr.
-// - is_whole(line), optional: whether the text of a last line without a newline shows that nothing is missing.
+// - is_whole(line), static and optional: called for a last line without a newline; says whether the line's text shows
+//   that nothing is missing.
 template <typename Lines>
 base::Expected<void> import_lines(LogText& log, ImportSink& sink, const ImportOptions& options)
 {

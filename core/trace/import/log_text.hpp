@@ -1,10 +1,10 @@
-// Decompresses a log, and reads it line by line or record by record. Also takes lines apart into fields.
+// Decompresses a log, and reads it line by line or record by record. Also splits lines into fields.
 //
-// Cost     one copy and a search for line ends: some 5 GB/s. Taking fields allocates nothing.
+// Cost     one copy and a search for line ends: some 5 GB/s. Splitting lines into fields allocates nothing.
 // Memory   a buffer of 1 MiB by default, which grows with the longest line, to 16 MiB at most. The longest lines known
 //          are the command lines in heaptrack's logs: on Linux they have at most 6 MiB.
 // Errors   if the source fails, the text ends, and failure() says why. A line that is too long also ends the text;
-//          how_it_ended() then says so.
+//          how_it_ended() then returns LineEnd::too_long.
 // Threads  one.
 #pragma once
 
@@ -22,28 +22,29 @@
 
 namespace memsweep::trace {
 
-// Reads as many bytes as are available into `into`. Returns their number; 0 at the end.
+// A function that reads the next bytes of a log into `into`. It returns how many bytes it has read; 0: the log has
+// ended.
 using ReadMore = std::function<base::Expected<std::size_t>(std::span<char> into)>;
 
 // Where a log comes from.
 struct LogSource {
     ReadMore read;
-    // How many bytes of the file have been read so far, before decompression. Null: they are not counted, because
-    // nothing is decompressed.
+    // Points to the number of bytes that have been read from the file so far, counted before decompression. Null:
+    // nothing is decompressed, so these bytes are not counted.
     std::shared_ptr<const std::uint64_t> file_bytes{};
     std::string name{};  // for messages
 };
 
 // Opens a log; "-" is standard input. gzip and zstd are recognised by their first bytes and decompressed, even nested
-// up to four layers deep. Reading fails if a layer gives more than most_decompressed() (bounds.hpp). Zero bytes after
-// the last member of gzip or the last frame of zstd are padding. `piece_bytes`: how many bytes of a layer are read at a
-// time; at least 4.
+// up to four layers deep. Reading fails if a layer gives more bytes than most_decompressed() allows (bounds.hpp). Zero
+// bytes after the last gzip member or the last zstd frame are padding and are skipped. `piece_bytes`: how many bytes of
+// a layer are read at a time; at least 4.
 [[nodiscard]] base::Expected<LogSource> open_log(const std::string& path);
 [[nodiscard]] ReadMore log_from_memory(std::string_view bytes);
 [[nodiscard]] base::Expected<LogSource> decompressed(ReadMore source, const std::string& name,
                                                      std::size_t piece_bytes = 256 << 10);
 
-// The text of a log. Skips the byte order mark of UTF-8 at its beginning.
+// The text of a log. If it begins with the byte order mark of UTF-8, this mark is skipped.
 class LogText {
   public:
     enum class LineEnd : std::uint8_t { newline, end_of_log, too_long };
@@ -62,22 +63,24 @@ class LogText {
     {
     }
 
-    // The next bytes, at most `bytes` of them. They stay unread.
+    // Returns the next `bytes` bytes, which remain unread; fewer only at the end of the log.
     [[nodiscard]] std::string_view peek(std::size_t bytes);
-    // Gives the next line without its line end, valid until the next call. False: the log has ended, or the line before
-    // was too long.
+    // Sets `line` to the next line without its line end. The text is valid until the next call. False: the log has
+    // ended, or the line before was too long.
     [[nodiscard]] bool line(std::string_view& line);
     [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
-    // The ending of the last line from line(). A carriage return at the end of the log counts as a newline.
+    // Says how the last line that line() gave ended. A carriage return at the end of the log counts as a newline.
     [[nodiscard]] LineEnd how_it_ended() const noexcept { return line_end_; }
-    // The next `count` bytes, valid until the next call. Fewer only at the end of the log.
+    // Reads the next `count` bytes, and returns them; fewer only at the end of the log. They are valid until the next
+    // call.
     [[nodiscard]] std::string_view bytes(std::size_t count);
     [[nodiscard]] const std::optional<base::Error>& failure() const noexcept { return failure_; }
 
-    // Whether the caller may hold this many things, given how many bytes of the file have been read (most_held_by_log()
-    // of bounds.hpp). If not, the text ends, and failure() says why.
+    // Says whether the caller may keep `things` "things" (bounds.hpp) in memory. The limit is most_held_by_log() of the
+    // bytes that have been read from the file so far; without decompression there is no limit. If the result is false,
+    // the text ends, and failure() says why.
     bool may_hold(std::uint64_t things);
-    // The most things that the caller may hold. For callers that can limit themselves.
+    // Returns the most things that the caller may keep: for callers that can limit themselves.
     [[nodiscard]] std::uint64_t most_held() const;
 
   private:
@@ -102,7 +105,8 @@ using base::parse_number;
 using base::take_until;
 using base::trimmed;
 
-// A pointer as printf writes it: "0x7f14" or "(nil)". Digits without 0x are hexadecimal too.
+// Reads a pointer as printf writes it: "0x7f14" or "(nil)". Digits without 0x are hexadecimal, too. nullopt: the text
+// is no such pointer.
 [[nodiscard]] inline std::optional<std::uint64_t> parse_pointer(std::string_view text)
 {
     if (text.starts_with("0x") || text.starts_with("0X")) {
@@ -111,7 +115,7 @@ using base::trimmed;
     return text == "(nil)" || text == "nil" ? std::optional<std::uint64_t>{0} : parse_number(text, 16);
 }
 
-// Removes the last word from `rest`, and returns it.
+// Removes the last word from `rest`, and returns this word. Empty: `rest` has no word.
 [[nodiscard]] inline std::string_view take_last_word(std::string_view& rest)
 {
     rest = trimmed(rest);
@@ -126,7 +130,8 @@ using base::trimmed;
     return head.substr(0, head.find('\n'));
 }
 
-// Whether one of the first lines of a log begins with `begin` and contains `text`. Other output may precede the log.
+// Says whether one line of `head` begins with `begin` and contains `text`. `head` is the beginning of a file, in which
+// other output may precede the log.
 [[nodiscard]] bool has_line_with(std::string_view head, std::string_view begin, std::string_view text);
 
 }  // namespace memsweep::trace

@@ -1,9 +1,9 @@
-// Reads plain data that Python has pickled (protocols 2 to 5) as a tree of values. Nothing is executed: a pickle that
-// names a class or a function is refused.
+// Reads plain data that Python has written with `pickle` (protocols 2 to 5), as a tree of values. Nothing is executed:
+// a pickle that names a class or a function is an error.
 //
 // Memory   some 80 bytes per value, for at most as many values as LogText::may_hold() allows.
-// Errors   invalid_input: the pickle has more than plain data, is damaged or cut off, or holds too much. The error
-//          names `name`.
+// Errors   invalid_input: the pickle has more than plain data, is damaged or cut off, or has more values than allowed.
+//          `where` is the argument `name` of read_pickle().
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ namespace memsweep::trace {
 struct PickleValue {
     enum class Kind : std::uint8_t { none, boolean, integer, real, text, list, dict };
     Kind kind{};
-    std::int64_t integer{};           // also of a boolean; cut to its low 64 bits
+    std::int64_t integer{};           // also of a boolean; only the low 64 bits of the number
     std::string_view text;            // also of bytes; points into the Pickle
     std::vector<PickleValue*> items;  // of a list or tuple; of a dict: key, value, key, value, ...
 
@@ -34,7 +34,7 @@ struct Pickle {
     std::deque<PickleValue> values;
     std::deque<std::string> texts;
     const PickleValue* root{};
-    // How many things (bounds.hpp) the pickle holds.
+    // Returns how much memory the pickle takes, in "things" (bounds.hpp).
     [[nodiscard]] std::uint64_t held() const noexcept
     {
         return values.size() + texts.size() + text_bytes / bytes_of_a_thing;
