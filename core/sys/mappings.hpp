@@ -6,7 +6,7 @@
 //          needs the right to trace the process. Physical page numbers are not read, because they need CAP_SYS_ADMIN.
 // Exact    for a stopped process: the resident pages of a mapping add up to its Rss. There is one exception: while the
 //          kernel migrates a page, Rss counts the page, but pagemap does not show it. So if rss_bytes() and
-//          resident_bytes() differ, read_address_space() reads everything again, at most twice.
+//          resident_bytes() differ, read_address_space() reads everything again, at most two more times.
 // Cost     smaps: 3 to 5 us per mapping. PAGEMAP_SCAN: for each resident GiB, some 0.1 ms with huge pages and 4 ms with
 //          base pages.
 // Memory   some 200 bytes per mapping, and 24 per PageRun.

@@ -99,8 +99,8 @@ struct HugePagePool {
 // Returns the resident bytes, by kind of page, of all mappings whose start lies in [ptr, ptr + bytes).
 [[nodiscard]] base::Expected<PagesGot> pages_got(const void* ptr, std::uint64_t bytes);
 
-// The kinds of pages as a short text for a report: "4k", "thp", "4k, 37 % of it thp", "hugetlb". Empty: no page is
-// resident.
+// Returns the kinds of pages as a short text for a report: "4k", "thp", "4k, 37 % of it thp" (37 % of the bytes are in
+// transparent huge pages), "hugetlb". Empty: no page is resident.
 [[nodiscard]] std::string describe(const PagesGot& got);
 
 }  // namespace memsweep::sys

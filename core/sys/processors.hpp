@@ -1,4 +1,5 @@
-// The processors of this machine as the kernel lists them, their frequency settings, and the affinity of threads.
+// Reads from the kernel the processors of this machine and their frequency settings, and sets the affinity of threads
+// (on which processors a thread may run).
 #pragma once
 
 #include <cstdint>

@@ -69,8 +69,7 @@ class AllSignalsBlocked {
 // Says whether StopSignals::pending() has taken a stop signal at any time: this process is then about to end.
 [[nodiscard]] bool stop_signal_taken() noexcept;
 
-// run_trapped() runs code that may touch inaccessible memory. It returns at the first faulting access, or when the code
-// ends.
+// run_trapped() runs code that may access inaccessible memory. It returns when an access faults, or when the code ends.
 //
 // Sources  sigaction(2), siglongjmp(3). The kernel delivers SIGSEGV and SIGBUS to the thread that caused them.
 // Cost     the first call installs signal handlers for the process. Later calls take about 20 ns.

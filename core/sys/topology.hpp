@@ -1,6 +1,5 @@
 // The parts of a machine, as hwloc describes them: processors, caches, NUMA nodes, PCI devices, and the distances
-// between nodes. A Topology is a plain value that is made once and passed to functions. So tests can describe any
-// machine.
+// between nodes. A Topology is a plain value that is passed to functions, so tests can describe any machine.
 //
 // In a virtual machine the topology may be wrong: the host may show a whole last-level cache to a guest that can use
 // only a part of it. Only a measurement shows how much cache a program can use.

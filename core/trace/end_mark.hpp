@@ -6,7 +6,7 @@
 // another, so the mark does not stand for one instant.
 //
 // Memory   some 40 bytes per thread that is in the middle of a chunk, and one chunk.
-// Errors   those of reading the recording. A damaged mark counts as no mark.
+// Errors   the errors of reading the recording. A damaged mark is skipped and counted as damage.
 // Threads  one. During a call, another thread of memsweep may move full chunks from the recordings to the trace.
 #pragma once
 

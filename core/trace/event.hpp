@@ -54,7 +54,7 @@ struct Event {
     std::uint32_t source_space{};
     std::uint32_t other{};   // meaning: see EventKind
     std::uint32_t stack{};   // call stack: a node in the reader's StackTable or in the writer's tree; 0: not known
-    std::uint32_t module{};  // of map, unmap: number of the calling module in ProgramNotes::modules(); 0: not known
+    std::uint32_t module{};  // of map, unmap: the calling module's place, from 1, in ProgramNotes::modules(); 0: none
     std::string_view text{};
 };
 
@@ -107,7 +107,7 @@ class EventDecoder {
     [[nodiscard]] bool next(Event& event) noexcept;
     [[nodiscard]] bool damaged() const noexcept { return damaged_; }
     [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_; }
-    // The number of payload bytes that have been read.
+    // Returns how many bytes of the payload have been read.
     [[nodiscard]] std::size_t position() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
 
   private:

@@ -35,7 +35,7 @@ class SelectedEvents {
     SelectedEvents(TraceReader& reader, const EventSelection& selection) : reader_{reader}, selection_{selection} {}
 
     [[nodiscard]] bool next(Event& event);
-    // Goes back to the first event.
+    // Starts again at the first event.
     void rewind();
 
   private:

@@ -15,7 +15,7 @@
 //
 // Cost     a system call per slot (recording_layout.hpp), and 20 ns per event of the unfinished chunks.
 // Memory   some 40 bytes per thread, and one chunk.
-// Errors   those of reading the recording.
+// Errors   the errors of reading the recording.
 // Threads  one. During a call, another thread of memsweep may move full chunks from the recording to the trace.
 #pragma once
 

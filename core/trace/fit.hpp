@@ -25,7 +25,7 @@ struct Memory {
     friend auto operator<=>(const Memory&, const Memory&) = default;
 };
 
-// An allocation that was refused in the traced program.
+// An allocation that the traced program requested and did not get.
 struct RefusedRequest {
     std::uint64_t event{};
     std::uint64_t size{};

@@ -78,7 +78,7 @@ class HeapHistory {
     struct Mapped {
         std::uint64_t begin{};
         std::uint64_t end{};
-        std::uint32_t module{};  // a place in ProgramNotes::modules(), from 1; 0: not known
+        std::uint32_t module{};  // the module that mapped it: place in ProgramNotes::modules(), from 1; 0: not known
     };
     [[nodiscard]] const std::vector<Mapped>& mapped() const noexcept { return mapped_; }  // by address
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }

@@ -35,7 +35,7 @@ struct BlockKey {
 
 struct LiveBlock {
     std::uint64_t size{};
-    std::uint32_t tag{};  // the caller's own value: a slot, an index
+    std::uint32_t tag{};  // a value of the caller, such as an index
 };
 
 class LiveBlocks {

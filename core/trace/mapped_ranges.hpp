@@ -26,7 +26,7 @@ class MappedRanges {
     };
     struct Range {
         std::uint64_t end{};
-        std::uint32_t tag{};  // the caller's own value
+        std::uint32_t tag{};  // a value of the caller
     };
 
     // Maps `bytes` bytes from `at` on. For each range, or part of a range, that this mapping replaces, calls visit()

@@ -50,9 +50,9 @@ class ProgramNotes {
   public:
     [[nodiscard]] static ProgramNotes read(TraceFile& file);
 
-    // The modules of all images. Event::module is a number in this list, from 1.
+    // Returns the modules of all images. Event::module is a place in this list, from 1.
     [[nodiscard]] const std::vector<NotedModule>& modules() const noexcept { return modules_; }
-    // Returns the number in modules(), from 1, of the image's module `number`. 0: the trace does not have this module.
+    // Returns the place in modules(), from 1, of module `number` of the image. 0: the trace does not have this module.
     [[nodiscard]] std::uint32_t place_of(const StackImage& image, std::uint32_t number) const;
     // Says whether the trace tells for at least one mapping which module made it.
     [[nodiscard]] bool has_mappers() const noexcept { return !mappers_.empty(); }
@@ -94,7 +94,7 @@ class ChunkMappers {
     // If the trace does not tell the modules for this chunk, next() always returns 0.
     ChunkMappers(const ProgramNotes& notes, TraceFile& file, const ChunkHeader& events);
 
-    // Returns the module of the next event that maps or unmaps: its number in ProgramNotes::modules(), from 1. 0: not
+    // Returns the module of the next event that maps or unmaps: its place in ProgramNotes::modules(), from 1. 0: not
     // known.
     [[nodiscard]] std::uint32_t next();
     // Says whether the modules matched the events of the chunk. Call it after the chunk's last event.

@@ -44,25 +44,25 @@ class EventEncoder {
         at = sized(at, OtherOperation::aligned_alloc, address, size);
         return put_varint_at_once(at, static_cast<unsigned>(std::bit_width(alignment | 1U)) - 1U);
     }
-    // For calloc, map, unmap, external.
+    // Writes an event of one of these kinds: calloc, map, unmap, external.
     constexpr Byte* sized(Byte* at, OtherOperation operation, std::uint64_t address, std::uint64_t size) noexcept
     {
         return put_varint_at_once(placed(at, operation, address), size);
     }
-    // For free_requested, external_end.
+    // Writes an event of one of these kinds: free_requested, external_end.
     constexpr Byte* placed(Byte* at, OtherOperation operation, std::uint64_t address) noexcept
     {
         return difference(other(at, operation), address);
     }
-    // For thread, process, space, stream, thread_start, fork, failed_alloc.
+    // Writes an event of one of these kinds: thread, process, space, stream, thread_start, fork, failed_alloc.
     constexpr Byte* counted(Byte* at, OtherOperation operation, std::uint64_t value) noexcept
     {
         return put_varint_at_once(other(at, operation), value);
     }
-    // For thread_exit, exec, process_exit, end_of_chunk.
+    // Writes an event of one of these kinds: thread_exit, exec, process_exit, end_of_chunk.
     constexpr Byte* bare(Byte* at, OtherOperation operation) noexcept { return other(at, operation); }
 
-    // For copy, move.
+    // Writes an event of one of these kinds: copy, move.
     constexpr Byte* transfer(Byte* at, OtherOperation operation, std::uint64_t to, std::uint64_t from,
                              std::uint64_t size, std::uint64_t source_space) noexcept
     {

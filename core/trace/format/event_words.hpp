@@ -1,6 +1,6 @@
-// The form in which the recorder writes events: words of 64 bits, each written by one store. To write an event takes
-// the program a dozen instructions, and the words are valid even if the process is killed between two instructions.
-// `memsweep record` converts the words to the shorter encoding of a trace.
+// The form in which the recorder writes events: words of 64 bits, each written by one store instruction. To write an
+// event takes the program a dozen instructions, and the words are valid even if the process is killed between two
+// instructions. `memsweep record` converts the words to the shorter encoding of a trace.
 //
 // The short form of an event is one word:
 //

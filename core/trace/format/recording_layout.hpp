@@ -10,10 +10,10 @@
 //   then    appended chunks of kind `words`. If no slot is free, a thread appends its full chunk here and writes on in
 //           the same slot. A chunk that has filled its slot is padded to a multiple of the slot's size.
 //
-// A recorded event is in the file at once. So if a process is killed at any instruction, each thread loses at most the
-// event that it was writing. The payload of a chunk is words (event_words.hpp), each written by one store. Its first
-// Slot::used bytes are events or zeroes. For a short time, a chunk may be in the file twice, or both in the file and in
-// the trace. The copies have the same sequence number, and readers count only one of them.
+// As soon as an event is recorded, it is in the file. So if a process is killed at any instruction, each thread loses
+// at most the event that it was writing. The payload of a chunk is words (event_words.hpp), each written by one store.
+// Its first Slot::used bytes are events or zeroes. For a short time, a chunk may be in the file twice, or both in the
+// file and in the trace. The copies have the same sequence number, and readers count only one of them.
 //
 // If the file of an image cannot be made, a symbolic link <process>.<number>.refused takes its place, and the target of
 // the link is the errno. A link needs no descriptor and, on most file systems, no disk block. Some processes may make

@@ -158,8 +158,8 @@ class FramesDecoder {
     [[nodiscard]] constexpr std::uint32_t image() const noexcept { return image_; }
     // Returns the number of the node that next() reads next.
     [[nodiscard]] constexpr std::uint32_t number() const noexcept { return number_; }
-    // Reads the next node. False: there is none, or the payload is damaged. A node is damage if its parent does not
-    // come before it; so no stack can be circular.
+    // Reads the next node. False: there is none, or the payload is damaged. A node whose parent does not come before it
+    // counts as damage, so no stack can be circular.
     [[nodiscard]] constexpr bool next(FrameNode& node) noexcept
     {
         if (damaged_ || cursor_.at_end()) {

@@ -76,9 +76,9 @@ class LogText {
     [[nodiscard]] std::string_view bytes(std::size_t count);
     [[nodiscard]] const std::optional<base::Error>& failure() const noexcept { return failure_; }
 
-    // Says whether the caller may keep `things` "things" (bounds.hpp) in memory. The limit is most_held_by_log() of the
-    // bytes that have been read from the file so far; without decompression there is no limit. If the result is false,
-    // the text ends, and failure() says why.
+    // Says whether the caller may keep this many "things" (bounds.hpp) in memory. The limit is most_held_by_log() of
+    // the bytes that have been read from the file so far; without decompression there is no limit. If the result is
+    // false, the text ends, and failure() says why.
     bool may_hold(std::uint64_t things);
     // Returns the most things that the caller may keep: for callers that can limit themselves.
     [[nodiscard]] std::uint64_t most_held() const;

@@ -24,8 +24,8 @@ struct PickleValue {
     std::string_view text;            // also of bytes; points into the Pickle
     std::vector<PickleValue*> items;  // of a list or tuple; of a dict: key, value, key, value, ...
 
-    [[nodiscard]] const PickleValue* get(std::string_view key) const;   // nullptr: there is none
-    [[nodiscard]] std::int64_t integer_of(std::string_view key) const;  // 0: there is none
+    [[nodiscard]] const PickleValue* get(std::string_view key) const;   // nullptr: no such key
+    [[nodiscard]] std::int64_t integer_of(std::string_view key) const;  // 0: no such key
     [[nodiscard]] std::string_view text_of(std::string_view key) const;
     [[nodiscard]] const std::vector<PickleValue*>& items_of(std::string_view key) const;
 };
