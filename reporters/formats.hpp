@@ -76,8 +76,8 @@ template <typename Report>
 template <typename Report = model::RunReport>
 [[nodiscard]] base::Expected<Format> find_format(std::string_view name);
 
-// All files that a format writes for a path. If the path ends in the format's own extension, each part replaces this
-// extension by its own. Otherwise each part appends its own.
+// Returns all files that a format writes for a path. If the path ends in the format's own extension, the path of each
+// part has the part's extension instead. Otherwise the extension of the part is appended to the path.
 [[nodiscard]] std::vector<FormatFile> files_of(const Format& format, const std::string& path);
 
 template <typename Report>

@@ -4,13 +4,13 @@
 // Units    bytes.
 //
 // Sources  Host memory is mapped, bound to its node and touched. If it is to be pinned and no device takes part, it is
-//          locked (mlock). Some kinds of host memory are allocated only by a driver: the runtime of the device at the
-//          other end allocates them. A driver cannot be told which node to use, so pinned memory on a node is mapped
-//          and bound first and then registered. The data are the pattern of device/pattern.hpp. A processor writes and
-//          reads them; memory that it cannot reach is copied by the runtime.
+//          locked (mlock). Only a driver can allocate some kinds of host memory: the runtime of the device at the other
+//          end does this. A driver cannot be told which node to use. So pinned memory on a chosen node is mapped and
+//          bound first, and then registered with the driver. The data are the words of device/pattern.hpp, which follow
+//          from a seed. A processor writes and reads them. If no processor can reach the memory, the runtime copies it.
 //
-// Errors   not_supported, with the reason: this machine or device has no such memory, or a limit forbids it; os;
-//          budget; device: as the runtime.
+// Errors   not_supported, with the reason: this machine or device lacks the kind of memory that is asked for, or a
+//          limit (ulimit -l) forbids it; os; budget; device: as the runtime.
 //
 // Ownership  The destructor frees the memory. The runtime must outlive this object.
 #pragma once
@@ -31,11 +31,11 @@ namespace memsweep::transfer {
 // The properties of a kind of host memory.
 struct HostTraits {
     model::PageKind pages{model::PageKind::thp};  // pages of mapped memory
-    bool or_small{};                              // base pages are taken if huge pages cannot be had
+    bool or_small{};                              // takes base pages if the kernel gives no huge pages
     // the kind to ask the driver for, if a device is at the other end; absent: the kernel allocates
     std::optional<device::MemoryKind> from_driver;
-    bool needs_driver{};  // it needs a device at the other end
-    bool is_locked{};     // it counts as pinned
+    bool needs_driver{};  // this kind needs a device at the other end
+    bool is_locked{};     // this kind counts as pinned
 };
 [[nodiscard]] HostTraits traits_of(model::HostKind kind) noexcept;
 
@@ -74,13 +74,14 @@ class EndMemory {
     sys::PlacementProof proof_;
 };
 
-// write_end() writes the pattern to an end, check_end() compares an end with it. `device`: if a processor cannot reach
-// the memory, this device's stream copies it.
+// write_end() writes the words of device/pattern.hpp for this seed to an end. check_end() compares an end with these
+// words, and returns the number of wrong words; 0: all are right. `device`: if no processor can reach the memory, this
+// device's stream copies it.
 [[nodiscard]] base::Expected<void> write_end(device::Runtime& runtime, std::uint32_t device, const EndMemory& end,
                                              std::uint64_t seed);
 [[nodiscard]] base::Expected<device::Mismatch> check_end(device::Runtime& runtime, std::uint32_t device,
                                                          const EndMemory& end, std::uint64_t seed);
-// Compares every byte of the end with `value`.
+// Compares every byte of the end with `value`; returns 0 wrong words if all bytes equal it.
 [[nodiscard]] base::Expected<device::Mismatch> check_filled(device::Runtime& runtime, std::uint32_t device,
                                                             const EndMemory& end, std::byte value);
 

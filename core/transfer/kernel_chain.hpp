@@ -3,14 +3,15 @@
 //
 // Units    bytes.
 //
-// Sources  A unified buffer makes the copies that its requests need. A buffer that stays on the device is copied once
-//          in each direction for all kernels; otherwise it is copied once in each direction for every kernel.
+// Sources  A UnifiedBuffer decides which copies are made. A buffer that stays on the device is copied once in each
+//          direction for all kernels; otherwise it is copied once in each direction for every kernel.
 //
-// Data     Each kernel writes its own pattern. The host checks that of the last kernel.
+// Data     Each kernel fills the buffer with words of its own (device/pattern.hpp). check() compares the buffer with
+//          the words of the last kernel, on the host.
 //
 // Input    one transfer from host memory to a device, of whole words of 8 bytes. The scenario's reader checks this.
 //
-// Errors   not_supported: the runtime lacks a device; else as UnifiedBuffer.
+// Errors   not_supported: the machine lacks the transfer's device. All other errors are those of UnifiedBuffer.
 //
 // Threads  one.
 #pragma once
@@ -33,7 +34,7 @@ class KernelChain {
                                                           const model::TransferOptions& options);
 
     [[nodiscard]] base::Expected<void> run_turn();
-    [[nodiscard]] base::Expected<std::string> check();  // empty: nothing is wrong
+    [[nodiscard]] base::Expected<std::string> check();  // which bytes are wrong; empty: none
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return statistics_; }
     [[nodiscard]] std::string routes() const;
 

@@ -1,20 +1,21 @@
-// Transfers that are prepared together and run at the same time. In a turn, each transfer runs once.
+// Transfers that are prepared together and run at the same time. In a turn, each transfer runs one time.
 //
 // Units    bytes, nanoseconds.
 //
-// Sources  One thread runs all transfers: higher priorities first, and no more at a time than the options allow. A
-//          staged transfer has threads of its own if there are processors to spare. While every transfer is blocked,
-//          the thread does the program's own reads (`work`), or waits for the device. A transfer that fails is started
-//          again from its first byte, after a delay that doubles with each attempt.
+// Sources  One thread runs all transfers: higher priorities first, and no more at a time than the options allow. Only a
+//          staged transfer has threads of its own, if there are processors to spare. While every transfer is blocked,
+//          the one thread reads part of TransferOptions::work_bytes, which stands for the program's own work, or waits
+//          for the device. A transfer that fails is started again from its first byte, after a delay that doubles with
+//          each attempt.
 //
-//          Copies by processors run on the processors of the node that the transfer names. If it names none, they run
-//          on the node that its memory names. For copies by a device, processors of the device's node make the calls
-//          and touch the host memory.
+//          Copies by processors run on the processors of the NUMA node that the transfer names for them. If it names
+//          none, they run on the node of its source, else on that of its destination. For copies by a device,
+//          processors of the device's node make the calls and touch the host memory.
 //
 //          An optional transfer is left out if its device is missing. If all transfers are left out, make() fails.
 //
-// Data     Each word of a source encodes its position and its transfer. Each destination is first filled with another
-//          pattern, so that bytes which never arrive are found.
+// Data     Each word of a source encodes its position and its transfer. Each destination is first filled with other
+//          bytes, so that bytes which never arrive are found.
 //
 // Errors   not_supported: this machine lacks a device or a kind of memory, or a limit forbids it. budget: the transfers
 //          need more pinned memory than allowed; the message has both sizes. device: a transfer failed for good; the
@@ -36,8 +37,8 @@ namespace memsweep::transfer {
 
 class TransferSet {
   public:
-    // Allocates and writes the memory of all ends, and allocates the slots of copies. With options.fresh, every turn
-    // does this again.
+    // Allocates and writes the memory of all ends. Also allocates the slots, which are the pinned buffers of staged
+    // copies. With options.fresh, every turn does all of this again.
     [[nodiscard]] static base::Expected<TransferSet> make(device::Runtime& runtime, const sys::Clock& clock,
                                                           std::vector<model::TransferJob> jobs,
                                                           const model::TransferOptions& options);
@@ -48,21 +49,22 @@ class TransferSet {
     TransferSet& operator=(TransferSet&&) = delete;
     ~TransferSet();
 
-    // Runs every transfer once.
+    // Runs every transfer one time.
     [[nodiscard]] base::Expected<void> run_turn();
     // Compares every byte of every destination and counts wrong ones. The text describes the first transfer with wrong
     // bytes; it is empty if all bytes are right.
     [[nodiscard]] base::Expected<std::string> check();
 
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return *statistics_; }
-    // The routes of all transfers: "host -> gpu0.ce -> gpu0: staged, ordinary host memory ...".
+    // Describes the routes of all transfers: "host -> gpu0.ce -> gpu0: staged, ordinary host memory ...".
     [[nodiscard]] std::string routes() const;
-    // The number of rings of a transfer; 1 if it is not staged.
+    // Returns the number of rings of a transfer (a ring is a few slots that are filled and emptied in turn); 1 if the
+    // transfer is not staged.
     [[nodiscard]] std::uint32_t rings(std::size_t number) const { return transfers_.at(number).rings; }
     [[nodiscard]] const Route& route(std::size_t number) const { return transfers_.at(number).route; }
     [[nodiscard]] const EndMemory& src(std::size_t number) const { return *transfers_.at(number).src; }
     [[nodiscard]] const EndMemory& dst(std::size_t number) const { return *transfers_.at(number).dst; }
-    // How long this transfer took in the last turn, from its own start to its own end.
+    // Returns how long this transfer took in the last turn, from its own start to its own end.
     [[nodiscard]] std::chrono::nanoseconds last_time(std::size_t number) const { return transfers_.at(number).took; }
 
   private:
@@ -100,7 +102,7 @@ class TransferSet {
     std::unique_ptr<TransferStatistics> statistics_;  // copies refer to it, so its address must not change
     std::vector<PreparedTransfer> transfers_;         // higher priorities first
     std::size_t left_out_{};                          // optional transfers whose device is missing
-    std::unique_ptr<sys::Affinity> affinity_;         // set while a turn runs
+    std::unique_ptr<sys::Affinity> affinity_;         // the thread's processors before the turn; null outside a turn
     std::vector<std::uint64_t> work_;                 // memory that the program's own work reads
     std::uint64_t work_left_bytes_{};
     std::uint64_t work_sum_{};

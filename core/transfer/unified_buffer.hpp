@@ -1,4 +1,5 @@
-// A buffer with memory on the host and on a device. Data are copied only if one side needs what the other holds.
+// A buffer with memory on two sides, the host and a device. Data are copied only if one side needs contents that only
+// the other side has.
 //
 // In this table, a row is a state and a column is a request. A cell names the copy, if one is made, and the next state;
 // - means no change. H2D is a copy from host to device, D2H one from device to host.
@@ -13,22 +14,23 @@
 //   released         error            error            error            error            error
 //
 // write_host and write_device: the host or the device is about to write in place, over the current contents.
-// mark_host_dirty and mark_device_dirty (the marks): the host or the device has written. The marks copy nothing. So a
-// mark is an error if the other side's contents would be lost, or if the marked side has no memory. If the next state
-// needs memory that the buffer lacks, the memory is allocated and filled with a fixed byte.
+// mark_host_dirty and mark_device_dirty: the host or the device has written already. These two requests copy nothing.
+// So such a request is an error if the other side's contents would be lost, or if the side that is said to have written
+// has no memory. If the next state needs memory that the buffer lacks, the memory is allocated and filled with a fixed
+// byte.
 //
-// Units    bytes. Every copy that is made is counted.
+// Units    bytes. BufferCounts counts every copy.
 //
-// Sources  the states are those of DotCompute's unified buffer. There, marks may drop data silently; here, such marks
-//          are errors.
+// Sources  the states are those of DotCompute's unified buffer. In DotCompute, a mark request may silently lose data;
+//          here, it is an error instead.
 //
 // Errors   not_supported: host memory that a processor cannot reach.
 //          invalid_input: a request that the state does not allow (the message says what to ask for instead); contents
-//          of another size than the buffer (it names both sizes); a release during a transfer (it names the transfer).
-//          If the runtime fails in ask() or begin(), the state is unchanged. If it fails in finish(), the state is the
-//          one that begin() set.
+//          of another size than the buffer (the message has both sizes); a release during a copy (the message names the
+//          copy). If the runtime fails in ask() or begin(), the state is unchanged. If it fails in finish(), the state
+//          is the one that begin() set.
 //
-// Ownership  The buffer owns the memory of both sides. Its destructor waits for transfers in flight. The runtime must
+// Ownership  The buffer owns the memory of both sides. Its destructor waits for copies in flight. The runtime must
 //            outlive the buffer.
 //
 // Threads  one at a time.
@@ -77,7 +79,7 @@ struct BufferMove {
     friend bool operator==(const BufferMove&, const BufferMove&) = default;
 };
 
-// A cell of the table above.
+// Returns a cell of the table above.
 [[nodiscard]] base::Expected<BufferMove> next_move(BufferState state, BufferRequest request);
 
 }  // namespace memsweep::transfer
@@ -97,7 +99,7 @@ struct BufferCounts {
     std::uint64_t to_host{};
     std::uint64_t bytes_to_device{};
     std::uint64_t bytes_to_host{};
-    std::uint64_t spared{};  // requests that needed no copy
+    std::uint64_t spared{};  // number of requests that needed no copy
     friend bool operator==(const BufferCounts&, const BufferCounts&) = default;
 };
 
@@ -117,7 +119,7 @@ class UnifiedBuffer {
     // Carries a request out and returns when its copy has arrived.
     base::Expected<void> ask(BufferRequest request);
 
-    // Starts a request and returns at once; finish() waits for its copy.
+    // begin() starts a request and returns at once; finish() waits for the request's copy.
     base::Expected<void> begin(BufferRequest request);
     base::Expected<void> finish();
     [[nodiscard]] bool in_flight() const noexcept { return !flights_.empty(); }
@@ -159,7 +161,7 @@ class UnifiedBuffer {
     BufferCounts counts_;
     std::unique_ptr<EndMemory> host_;
     device::Memory device_memory_;
-    device::Stream stream_;  // closed before the memory above; closing waits
+    device::Stream stream_;  // closed before the memory above is freed; closing it waits for its copies
     std::deque<Flight> flights_;
     std::uint64_t next_flight_{1};
 };

@@ -1,7 +1,7 @@
 // The names by which benchmark trackers identify cases.
 //
 // A tracker draws one chart per name and pairs two results by name, so names are plain text and unique. Only cases that
-// ended ok have a name: a tracker would take the incomplete figures of a broken case for ordinary ones.
+// ended ok have a name: a tracker would take the incomplete values of a broken case for complete ones.
 #pragma once
 
 #include <string>
@@ -17,14 +17,15 @@ struct NamedCase {
     std::string name;
 };
 
-// Printable ASCII without blanks, quotes or brackets. Every other byte is written as %XX, as in a URL.
+// Returns the text as printable ASCII without blanks, quotes or brackets. Every other byte is written as %XX, as in a
+// URL.
 [[nodiscard]] std::string ascii_name(std::string_view text);
 
 // If several names are the same, appends a number to all but the first: #2, #3 and so on.
 [[nodiscard]] std::vector<std::string> unique_names(std::vector<std::string> names,
                                                     std::string_view before_number = "#");
 
-// The cases that ended ok, in the order of the report, named by their ids.
+// Returns the cases that ended ok, in the order of the report, named by their ids.
 [[nodiscard]] std::vector<NamedCase> named_cases(const model::RunReport& report);
 
 }  // namespace memsweep::reporters

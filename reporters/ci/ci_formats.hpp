@@ -1,8 +1,8 @@
 // Formats for other programs: spreadsheets, benchmark trackers, Prometheus, CI servers, trace viewers, scripts that
 // check a node's health, readers of results of NVIDIA's bandwidth tests.
 //
-// Units    the metric's, unless a format says otherwise.
-// Memory   one row, repetition or case, besides what the sink holds.
+// Units    each value has the unit of its metric, unless a format says otherwise.
+// Memory   the text of one row, one repetition or one case, besides what the sink holds.
 // Errors   none: text that is not UTF-8 is repaired with U+FFFD. An absent value is left out; in CSV its field is
 //          empty.
 #pragma once
@@ -17,17 +17,18 @@
 
 namespace memsweep::reporters {
 
-// CSV, long and tidy: one observation per row.
+// CSV, long and tidy: one observation per row. The first line of each comment below names the columns. write_csv() of a
+// run and write_csv_summary() append one column per axis: "axis.count".
 //
-// Units    the metric's, named in its row. A number is the shortest text that reads back to the same double, with `.`
-//          as the decimal point in every locale. An absent value is an empty field.
+// Units    each value has the unit that its row names. A number is the shortest text that reads back to the same
+//          double, with `.` as the decimal point in every locale. An absent value is an empty field.
 // Sources  RFC 4180: CRLF, and quotes around a field that holds a comma, a quote or a line break.
 //
 // csv_text() (text/escaping.hpp) changes text fields that a spreadsheet would take for a formula.
 
 // run_id,started,host,scenario,case,params,metric,unit,better,repetition,value,status
-// One row per repetition and metric; `params` is "count=100/mode=refcount". A case without any value has one row that
-// shows its status.
+// Writes one row per repetition and metric; `params` is "count=100/mode=refcount". A case without any value has one row
+// that shows its status.
 void write_csv(const model::RunReport& report, TextSink& sink);
 
 // run_id,started,host,scenario,case,params,metric,unit,better,n,min,median,mad,ci_lo,ci_hi,mdape,outliers,status
@@ -37,31 +38,32 @@ void write_csv_summary(const model::RunReport& report, TextSink& sink);
 void write_csv_series(const model::RunReport& report, TextSink& sink);
 
 // matrix,row,col,value,unit
-// One row per pair of places. The value is empty if the pair was not measured.
+// Writes one row per pair of NUMA nodes. The value is empty if the pair was not measured.
 void write_csv_matrix(const model::RunReport& report, TextSink& sink);
 
 // scenario,scenario_fingerprint,machine_fingerprint,run,run_id,started,version,case,metric,unit,better,n,median,ci_lo,
 // ci_hi,change
-// `run` counts from 1. `change` is the verdict on the change that begins with this run.
+// `run` counts from 1. `change` is the verdict on the change that begins with this run; empty: none begins here.
 void write_csv(const HistoryReport& report, TextSink& sink);
 
 // host,scenario,case,metric,unit,better,n,median,mad,z,q,verdict
-// One row per host and quantity.
+// Writes one row per host and quantity.
 void write_csv(const FleetReport& report, TextSink& sink);
 
-// One result for a script that checks a node's health. Writes a line of JSON if the host is bad, and nothing if it is
+// Writes one result for a script that checks a node's health: a line of JSON if the host is bad, and nothing if it is
 // healthy.
 // {"host","healthy":false,"run_id","evidence":[{"kind":"case","case","status","text"}]}
 // Sources  every case that failed, crashed or ran out of time; every limit and assertion of severity fail that failed;
 //          an interrupted run.
 void write_health(const model::RunReport& report, TextSink& sink);
 
-// The unhealthy hosts of a fleet as NDJSON: a line {"host","healthy":false,"evidence":[...]} per bad or missing host.
+// Writes the unhealthy hosts of a fleet as NDJSON: a line {"host","healthy":false,"evidence":[...]} per bad or missing
+// host.
 void write_health(const FleetReport& report, TextSink& sink);
 
-// Google Benchmark's own JSON, for its compare.py and for the many tools that read it. There is one entry per
-// repetition. Aggregates such as medians are left out: compare.py computes them itself, and trackers would draw them as
-// further repetitions.
+// Writes the JSON format of Google Benchmark, for its compare.py and for the many tools that read this format. There is
+// one entry per repetition. Aggregates such as medians are left out: compare.py computes them itself, and trackers
+// would draw them as further repetitions.
 //
 // Units    real_time is `wall_time` and cpu_time is `cpu_time`, in ns, rounded to 0.001 ns. Every other metric of a
 //          repetition is a counter under its own name, in its own unit.
@@ -70,36 +72,36 @@ void write_health(const FleetReport& report, TextSink& sink);
 //          as 0. Such cases are listed in context.memsweep_skipped.
 void write_gbench(const model::RunReport& report, TextSink& sink);
 
-// The JSON of `hyperfine --export-json`, for the scripts that read it: {"results": [{"command", "mean", "stddev",
-// "median", "user", "system", "min", "max", "times", "parameters"}]}. A case without a time is left out.
+// Writes the JSON of `hyperfine --export-json`, for the scripts that read this format: {"results": [{"command", "mean",
+// "stddev", "median", "user", "system", "min", "max", "times", "parameters"}]}. A case without a time is left out.
 //
 // Units    seconds.
 // Sources  sharkdp/hyperfine 1.18, README and scripts/. Its "exit_codes" are left out, because a repetition that fails
 //          has no time.
 void write_hyperfine(const model::RunReport& report, TextSink& sink);
 
-// For github-action-benchmark: medians as an array of {name, unit, value, range, extra}. An entry cannot say whether
-// less or more is better, so there are two files. The tool customSmallerIsBetter reads one of them,
-// customBiggerIsBetter the other.
+// Write medians for github-action-benchmark, as an array of {name, unit, value, range, extra}. An entry cannot say
+// whether less or more is better, so there are two files. github-action-benchmark reads one of them as
+// "customSmallerIsBetter", the other as "customBiggerIsBetter".
 //
 // Units    the metric's; `range` is half the width of the median's 95 % interval, in the same unit as the value:
 //          "± 0.0012".
-// Sources  benchmark-action/github-action-benchmark, src/extract.ts and src/extractRangeInfo.ts: only this form of a
-//          range is scaled together with its value.
+// Sources  benchmark-action/github-action-benchmark, src/extract.ts and src/extractRangeInfo.ts: the tool scales a
+//          range together with its value only if the range has this form.
 void write_gha_smaller(const model::RunReport& report, TextSink& sink);  // metrics of which less is better
 void write_gha_bigger(const model::RunReport& report, TextSink& sink);   // metrics of which more is better
 
 // True if write_gha_smaller() writes every metric: write_gha_bigger() would then write an empty file.
 [[nodiscard]] bool gha_fits_one_file(const model::RunReport& report);
 
-// Bencher Metric Format: for each case and measure, the median between the bounds of its 95 % interval.
+// Writes the Bencher Metric Format: for each case and measure, the median and the two bounds of its 95 % interval.
 //
-// Units    the metric's. The format cannot state them: they belong to the measure, as set up at Bencher.
+// Units    the metric's. The format cannot state them: at Bencher, the user sets the unit of each measure.
 // Sources  bencher.dev/docs/reference/bencher-metric-format. A measure is a slug ("wall-time"). A benchmark's name has
-//          at most 1,024 bytes; a longer one is cut.
+//          at most 1,024 bytes; a longer one loses its end.
 void write_bmf(const model::RunReport& report, TextSink& sink);
 
-// For Prometheus and for readers of OpenMetrics: the median of every metric of every case that ended ok.
+// Write, for Prometheus and for readers of OpenMetrics, the median of every metric of every case that ended ok.
 //
 // Units    base units. The name of a metric ends in its unit: _bytes, _seconds, _bytes_per_second,
 //          _operations_per_second.
@@ -114,26 +116,27 @@ void write_bmf(const model::RunReport& report, TextSink& sink);
 void write_prom(const model::RunReport& report, TextSink& sink);
 void write_openmetrics(const model::RunReport& report, TextSink& sink);  // with # UNIT, and # EOF at its end
 
-// A result as JUnit XML: tests that passed or failed, in the order of the cases, then of the assertions. A case without
-// assertions is one test: that it runs. A run without cases is an empty suite with its scenario's name. A result of
-// `run --against` has the tests of its comparison.
+// Writes a result as JUnit XML: tests that passed or failed. For each scenario, the tests of its cases come first, then
+// those of its assertions. A case without assertions is one test, which passes if the case ran. A run without cases is
+// an empty suite with its scenario's name. A result of `run --against` has the tests of its comparison.
 void write_junit(const model::RunReport& report, TextSink& sink);
-// One test per judged metric. It fails if its verdict fails the comparison.
+// Writes one test per judged metric. The test fails if the metric's verdict makes the comparison fail.
 void write_junit(const ComparisonReport& report, TextSink& sink);
-void write_junit(const ComparedRun& report, TextSink& sink);  // the tests of both
-// One test for the program, which fails if it leaks, and one for each site that leaks.
+void write_junit(const ComparedRun& report, TextSink& sink);  // the tests of the run, then those of its comparison
+// Writes one test for the program, which fails if the program leaks, and one test for each site that leaks.
 void write_junit(const LeaksReport& report, TextSink& sink);
 
-// The verdict as a badge for a README or a pull request: SVG, 20 pixels high, in a font that the viewer provides.
+// Writes the verdict as a badge for a README or a pull request: SVG, 20 pixels high, in a font that the viewer
+// provides.
 void write_badge(const model::RunReport& report, TextSink& sink);
 void write_badge(const ComparisonReport& report, TextSink& sink);  // the worst verdict of its comparisons
 void write_badge(const ComparedRun& report, TextSink& sink);  // the run's verdict if it failed, else the comparison's
 
-// Chrome trace events, for Perfetto and chrome://tracing.
+// Writes Chrome trace events, for Perfetto and chrome://tracing.
 //
-// A case is shown as a process. Its repetitions do not stand at the times when they ran, but follow each other with a
-// gap. So the phases (X), curves (C) and named points (i) of a case share one time axis. Phases that overlap lie on
-// tracks of their own.
+// A case is shown as a process. Its repetitions are not shown at the times when they ran: they follow each other on one
+// time axis, with a gap between them. Phases (X), curves (C) and named points (i) of a case are on this axis. Phases
+// that overlap are on separate tracks.
 //
 // Units    `ts` and `dur` in microseconds, counters in the unit of their quantity.
 // Sources  "Trace Event Format", the four kinds of event that Perfetto imports without a loss: M, X, C and i.

@@ -1,7 +1,7 @@
 // Writes traces as logs of other tools, so that these tools can replay them. What a log cannot express is left out:
-// mappings and labels in both logs, and threads and streams in Umpire's. Each process and memory gets addresses with a
-// top byte of its own, so that addresses do not clash. If a process still holds blocks when it ends, the log frees them
-// before the trace's next event. Blocks that are live at the end of the trace are not freed.
+// mappings and labels in both logs, and threads and streams in Umpire's. The addresses of each process and each memory
+// get a top byte of their own, so that no two blocks have the same address. If a process still holds blocks when it
+// ends, the log frees them before the trace's next event. Blocks that are live at the end of the trace are not freed.
 //
 // Cost     some 300 ns an event.
 // Memory   the live blocks.
@@ -17,9 +17,9 @@
 
 namespace memsweep::reporters {
 
-// RMM's logging_resource_adaptor. A realloc becomes a free and an allocate.
+// Writes the log format of RMM's logging_resource_adaptor. A realloc becomes a free and an allocate.
 [[nodiscard]] base::Expected<void> export_rmm(trace::TraceReader& reader, TextSink& sink, const std::string& name);
-// Umpire's UMPIRE_REPLAY, of 2022 and later.
+// Writes the log format of Umpire's UMPIRE_REPLAY, as in Umpire of 2022 and later.
 [[nodiscard]] base::Expected<void> export_umpire(trace::TraceReader& reader, TextSink& sink, const std::string& name);
 
 }  // namespace memsweep::reporters

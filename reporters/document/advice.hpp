@@ -1,6 +1,6 @@
 // The report of `memsweep advise`: which allocator and settings suit a program, or that no change helps.
 //
-// Units    bytes, seconds; a ratio divides the figure with the setting by the figure without it.
+// Units    bytes, seconds; a ratio divides the value with the setting by the value without the setting.
 #pragma once
 
 #include <array>
@@ -25,7 +25,8 @@ enum class AdviceVerdict : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(AdviceVerdict verdict);
 
-// Whose malloc serves the program.
+// Where the malloc that serves the program comes from: the C library; a preloaded library (LD_PRELOAD); a library that
+// the program is linked with; the program's own code; or unseen, if this could not be found out.
 enum class MallocOrigin : std::uint8_t { libc, preloaded, linked, own, unseen };
 [[nodiscard]] std::string_view name_of(MallocOrigin origin);
 
@@ -34,10 +35,10 @@ struct AdvisedProgram {
     MallocOrigin origin{};
     bool changes_user{};
     unsigned threads{1};
-    double heap_share{};          // share of resident memory without a file; the heap's share is at most this
+    double heap_share{};          // share of the resident memory that no file backs; the heap has at most this share
     std::uint64_t bound_bytes{};  // the most that any setting can save
     std::string unrecorded;       // why its allocations could not be recorded; empty: they could
-    std::string served;           // file of the only program that this allocator serves; empty: it serves all
+    std::string served;           // file of the only program that this allocator serves; empty: it serves all programs
     // share of bound_bytes that a replay of the recording holds; empty: no replay
     std::optional<double> recorded_share;
 };
@@ -53,14 +54,14 @@ struct AdviceSettings {
 struct AdviceTry {
     AdviceSettings settings;
     measure::AdviceStage stage{};
-    std::string dropped;           // why it is not the advice: "slower", ...; empty: it is the advice
-    std::string why;               // the same in words
+    std::string dropped;           // why this setting is not the advice: "slower", ...; empty: it is the advice
+    std::string why;               // `dropped` in words
     std::optional<double> memory;  // median of the runs
     std::optional<double> time;    // median of the runs
     std::uint64_t runs{};
     std::optional<double> predicted;  // memory in replays of a recording
 
-    // Relative error of the predicted memory; negative: the prediction was too low.
+    // Returns predicted / measured memory - 1; negative: the prediction was too low. Absent if either is not known.
     [[nodiscard]] std::optional<double> prediction_error() const
     {
         return predicted && memory && *memory > 0 ? std::optional{*predicted / *memory - 1} : std::nullopt;
@@ -73,17 +74,17 @@ struct AdviceReport {
     std::string taken;
     std::vector<std::string> command;  // the program and its arguments; if `is_script` is set, one text
     bool is_script{};                  // the command is a script of /bin/sh
-    std::string wanted_at;             // moment at which memory counts: "peak", "end", "idle"
+    std::string wanted_at;             // moment at which memory is compared: "peak", "end", "idle"
     double idle_seconds{};
-    std::string end_when;  // sign of the end of the work; empty: the exit
-    std::string keep;      // metric that a setting may raise to `at_most` times the default's value
+    std::string end_when;  // sign that the work has ended, such as an output line; empty: the exit
+    std::string keep;      // metric that must stay at or below `at_most` times its value with the default settings
     double at_most{};
     AdvisedProgram program;
     AdviceVerdict verdict{};
     std::string reason;  // a sentence; empty if the verdict is `change`
     std::vector<double> default_memory;
     std::vector<double> default_time;
-    std::optional<std::size_t> best;  // index in `tried`
+    std::optional<std::size_t> best;  // the advice, as an index in `tried`; empty: no advice
     measure::Judged gain;
     measure::Judged price;
     std::vector<std::string> warnings;
@@ -92,17 +93,18 @@ struct AdviceReport {
     std::uint32_t replays{};
     double seconds{};
     bool is_interrupted{};
-    double load{};  // load average of the machine over the minute before the start
+    double load{};  // the machine's load average over the minute before the start
 };
 
-// How sure the memory of a tried setting is: "proven" by pairs of runs, "not proven" if it was only measured in single
-// runs, "predicted" if only a replay gave it; empty: nothing is known.
+// Returns how sure it is that a tried setting saves memory: "proven" by pairs of runs; "not proven" if its memory was
+// only measured in single runs; "predicted" if only a replay gave its memory. Empty: its memory is not known.
 [[nodiscard]] std::string_view claim_of(const AdviceReport& report, const AdviceTry& tried);
 
-// The standard deviation of the ratio of the times of two runs with the default settings; 0: too few runs.
+// Returns the standard deviation of the ratio of the times of two runs with the default settings; 0: fewer than two
+// runs.
 [[nodiscard]] double noise_of(const AdviceReport& report);
 
-// Lines that set this environment for a service: in a shell, a systemd unit, a Dockerfile.
+// Each function returns the lines that set these environment variables: in a shell, in a systemd unit, in a Dockerfile.
 [[nodiscard]] std::string environment_line(const model::Variables& environment);
 [[nodiscard]] std::string systemd_lines(const model::Variables& environment);
 [[nodiscard]] std::string dockerfile_line(const model::Variables& environment);

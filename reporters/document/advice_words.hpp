@@ -9,14 +9,15 @@ namespace memsweep::reporters {
 
 struct AdvisedProgram;
 
-// Whose allocator the program has: "jemalloc, which it is linked with".
+// Says whose allocator the program has: "jemalloc, which it is linked with".
 [[nodiscard]] std::string origin_text(const AdvisedProgram& program);
 
-// The one program that the allocator serves; "it" if the allocator serves all.
+// Names the one program that the allocator serves. Returns "it" if the allocator serves all programs that the command
+// runs.
 [[nodiscard]] std::string served_text(const AdvisedProgram& program);
 
-// Why a setting is not the advice. Turns the word that JSON uses into words for people: "slower" becomes "slower than
-// allowed".
+// Says why a setting is not the advice: turns the word that JSON uses into words for people. "slower" becomes "slower
+// than allowed".
 [[nodiscard]] std::string_view dropped_text(std::string_view word);
 
 }  // namespace memsweep::reporters

@@ -14,13 +14,14 @@ namespace memsweep::reporters {
 struct CallSitesReport {
     const trace::CallSites* sites{};
     std::string source;  // the recorded command, or the trace's file
-    std::size_t top{};   // how many sites are named; 0: all
+    std::size_t top{};   // how many sites the report names; 0: all
     trace::Damage damage;
-    std::vector<std::string> gaps{};  // gaps_of() the trace
-    std::string up_to{};              // sign of the work's end, after which no event is counted; empty: all are counted
+    std::vector<std::string> gaps{};  // what the trace lacks, from gaps_of()
+    std::string up_to{};              // sign of the work's end: later events are not counted; empty: all are counted
 };
 
-// "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B". The caller must make the text inert: text/escaping.hpp.
+// Names a site: "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B". The name may hold control characters, so
+// the caller must pass it through inert_text() (text/escaping.hpp) before showing it.
 [[nodiscard]] std::string site_label(const trace::CallSite& site, trace::SiteKind kind);
 [[nodiscard]] std::string place_label(const trace::ResolvedFrame& frame);
 [[nodiscard]] std::size_t named_sites(const CallSitesReport& report);

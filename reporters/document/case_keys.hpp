@@ -1,7 +1,7 @@
-// Names and groups cases. A table names a case by the axes that vary, because the others are the same for all cases. A
-// chart groups cases that differ only in their release mode, a few at a time.
+// Names and groups cases. A table names a case by the axes that vary, because all other axes have the same value in
+// every case. A chart groups cases that differ only in their release mode, a few at a time.
 //
-// Ownership  everything points into the report.
+// Ownership  all results point into the report, which must outlive them.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Cases = std::vector<const model::CaseReport*>;
 
 [[nodiscard]] Cases cases_of(const model::RunReport& report);
 
-// The item with this name. If there is none, a new item with this name is appended.
+// Returns the item with this name. If there is none, appends a new item with this name.
 template <typename Item>
 [[nodiscard]] Item& item_named(std::vector<Item>& items, const std::string& name, std::string Item::*member)
 {
@@ -36,13 +36,13 @@ struct ScenarioCases {
     Cases cases;
 };
 
-// The cases of each scenario, in order of appearance.
+// Returns the cases of each scenario, in order of appearance.
 [[nodiscard]] std::vector<ScenarioCases> cases_by_scenario(const model::RunReport& report);
 
-// The id of a case without its scenario, because the section's title names the scenario.
+// Returns the id of a case without its scenario, because the section's title names the scenario.
 [[nodiscard]] std::string short_id(const std::string& id, std::string_view scenario);
 
-// The value as tables show it: sizes as "16KiB", all else as in the case's id.
+// Returns the value as tables show it: sizes as "16KiB", everything else as in the case's id.
 [[nodiscard]] std::string axis_value_text(const model::Param& param);
 
 class CaseKeys {
@@ -51,7 +51,7 @@ class CaseKeys {
 
     [[nodiscard]] std::vector<Column> columns() const;
     [[nodiscard]] std::vector<Cell> cells(const model::CaseReport& report) const;
-    // The texts of cells(), joined by `between`.
+    // Returns the texts of cells(), joined by `between`.
     [[nodiscard]] std::string name(const model::CaseReport& report, std::string_view between) const;
     [[nodiscard]] std::string constants() const;  // "allocator=glibc, threads=1": axes that do not vary
 
@@ -68,23 +68,24 @@ class CaseKeys {
     std::vector<Axis> constant_;
 };
 
-// For each case, "name=value" of every parameter that differs between the cases, except for the axis `but_for`.
+// Returns, for each case, "name=value" of every parameter that differs between the cases. Leaves out the axis
+// `but_for`.
 [[nodiscard]] std::vector<std::vector<std::string>> varying_params(const Cases& cases, std::string_view but_for);
 
 struct ChartCase {
-    std::string label;  // the mode, or the axes that vary; unique in its group, and inert (escaping.hpp)
+    std::string label;  // the mode, or the axes that vary; unique in its group, and made by inert_text()
     const model::CaseReport* report{};
 };
 
 struct ChartGroup {
-    std::string title;  // "collect_every=20": what its cases share and other groups do not; may be empty
+    std::string title;  // "collect_every=20": the axis values of this group only; may be empty
     std::vector<ChartCase> cases;
 };
 
-// Groups of at most `max_cases` cases each, in the order of the cases.
+// Splits the cases into groups of at most `max_cases` each, in the order of the cases.
 [[nodiscard]] std::vector<ChartGroup> chart_groups(const Cases& cases, std::size_t max_cases);
 
-// Makes labels inert and distinct.
+// Makes labels safe to show, with inert_text() (text/escaping.hpp), and different from each other.
 void make_distinct(std::vector<std::string>& labels);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// One chart: a description in words, the Vega-Lite spec that draws it, and its figures as tables.
+// One chart: a description in words, the Vega-Lite spec that draws it, and the values that it shows as tables.
 #pragma once
 
 #include <cstddef>
@@ -25,41 +25,41 @@ struct Chart {
 };
 
 struct ChartSection {
-    std::string title;  // what its cases share and others do not; inert (escaping.hpp); may be empty
+    std::string title;  // the axis values of these cases only; made by inert_text(); may be empty
     std::vector<Chart> charts;
 };
 
-// The unit in which a chart shows all its figures.
+// The unit in which a chart shows all its values.
 
 struct ChartUnit {
     std::string_view name;  // "MiB", "ms"
     double factor{1};       // size of the unit, in the metric's own unit
 };
 
-// The unit in which `largest` has one to four digits before its decimal point.
+// Chooses the unit in which `largest` has one to four digits before its decimal point.
 [[nodiscard]] ChartUnit chart_unit(model::Unit unit, double largest);
 
-// The value with six significant digits, because a pixel shows no more; null if the value is not finite.
+// Rounds the value to six significant digits, because a pixel shows no more; null if the value is not finite.
 [[nodiscard]] Json chart_number(double value);
 
-// A Vega expression that writes an axis value of this unit: "4 KiB", "1.2 ms", "13 GB/s".
+// Returns a Vega expression that writes an axis value of this unit: "4 KiB", "1.2 ms", "13 GB/s".
 [[nodiscard]] std::string_view axis_label(model::Unit unit);
 
-// The Vega-Lite "axis" object of a linear scale from 0 to `largest`, with about six ticks. The ticks of bytes are at
-// whole KiB, MiB and GiB; Vega would not put them there.
+// Returns the Vega-Lite "axis" object of a linear scale from 0 to `largest`, with about six ticks. The ticks of bytes
+// are at whole KiB, MiB and GiB; Vega would not put them there.
 [[nodiscard]] Json axis_from_zero(model::Unit unit, double largest);
 
-// A logarithmic axis for these values. Its ends lie at least the factor `least_span` apart, so that close values do not
-// look far apart and there are marks at round values between them.
+// A logarithmic axis for values from `least` to `largest`. Its upper end is at least `least_span` times its lower end.
+// So close values do not look far apart, and there are ticks at round values between the two ends.
 struct LogAxis {
-    Json axis;    // "axis": the marks, with a label each
-    Json domain;  // "domain" of the scale: its two ends; null: not all values are above 0 and finite
+    Json axis;    // the Vega-Lite "axis" object: the ticks, with a label each
+    Json domain;  // the "domain" of the scale: its two ends; null: not all values are above 0 and finite
 };
 [[nodiscard]] LogAxis log_axis(model::Unit unit, double least, double largest, double least_span = 1.5);
 
 // Shortens long curves without losing their extremes. Returns the indices of at most `limit` (at least 4) values, in
-// ascending order: the first, the last, and the lowest and highest of every stretch between them. A short curve keeps
-// all values. A long one loses values that are not finite.
+// ascending order: the first, the last, and the lowest and highest of every stretch between them. A curve of at most
+// `limit` values keeps all of them. A longer curve loses values that are not finite.
 [[nodiscard]] std::vector<std::size_t> thinned(std::span<const double> values, std::size_t limit);
 
 }  // namespace memsweep::reporters

@@ -28,14 +28,14 @@ struct TriedSetting {
 
 struct ExplainedCliff {
     measure::Cliff cliff;
-    std::optional<measure::CliffCause> cause;  // empty: not known
+    std::optional<measure::CliffCause> cause;  // empty: the cause is not known
     std::vector<TriedSetting> tried;
 };
 
 struct AllocatorCliffs {
     std::string name;
     std::string library;
-    std::string skipped;  // why it was left out; empty: it was measured
+    std::string skipped;  // why this allocator was not measured; empty: it was measured
     std::vector<measure::SizeCost> sizes;
     std::vector<ExplainedCliff> cliffs;
 };

@@ -31,7 +31,7 @@ namespace memsweep::reporters {
 //              terminal   with -v  Markdown   page
 //   answer     open       open     open       open
 //   support    open       open     folded     open     evidence for the answer
-//   brief      open                open                a short form of the block that follows
+//   brief      open                open                a short form of the next block
 //   reference             open     folded     open     to look up
 //   detail                open                folded
 //   appendix                                  open     if there is room for everything
@@ -49,7 +49,7 @@ using Blocks = std::vector<Block>;
 struct Opening {
     Headline headline;
     std::vector<Statement> findings{};
-    std::string about{};  // what the answer rests on: "30 runs from ... to ..., on MACHINE"; may be empty
+    std::string about{};  // what the answer rests on: "30 runs from ... to ..., on node12"; may be empty
 };
 
 struct Heading {
@@ -60,14 +60,14 @@ struct Heading {
 struct Paragraph {
     std::string text;
     Tone tone{Tone::plain};
-    std::string mark{};  // in a terminal: begins the first line; further lines begin with blanks instead
+    std::string mark{};  // a terminal puts it before the first line, and as many blanks before further lines
 };
 
 struct Item {
     std::string text;
     Tone tone{Tone::plain};
     std::vector<Item> below{};
-    bool is_command{};  // to be copied: never broken into lines
+    bool is_command{};  // a command to be copied: never broken into lines
 };
 struct Items {
     std::vector<Item> items;
@@ -86,17 +86,17 @@ using Exclusions = std::vector<Exclusion>;
 struct TableBlock {
     Table table;
     std::string id{};         // unique in a page; empty: the page numbers it
-    bool is_sortable{};       // in a page: its headers sort it
+    bool is_sortable{};       // in a page: a click on a header sorts the rows
     bool is_joined{};         // in a terminal: no empty line before it
     std::size_t most_rows{};  // rows to show if space is short (terminal without -v, Markdown); 0: all
 };
 
-// Blocks that are shown, folded away or left out together. A section without a title belongs to its first table. If a
-// section without a title can be folded, it is open only if its weight is `answer`; a page opens only the first few of
-// such answers.
+// Blocks that are shown, folded away or left out together. A section without a title is headed by the title of its
+// first table. A page never folds a section with a title. It folds a section without one, unless its weight is `answer`
+// and it is among the first four such sections below a heading.
 struct Section {
     std::string title;
-    std::string summary{};  // shown while it is folded; empty: the title
+    std::string summary{};  // shown while the section is folded; empty: the title
     Blocks blocks;
     std::string id{};  // in a page
 };
@@ -145,7 +145,7 @@ struct MemoryBar {
     std::string spoken;  // for readers who cannot see it
     std::vector<PartOfMemory> parts{};
 };
-// An address space, drawn in a page as strips of cells in the order of addresses, with a table of the figures.
+// An address space, drawn in a page as strips of cells in the order of addresses, with a table of the sizes.
 struct MemoryStrips {
     struct Cell {
         std::string title;
@@ -167,7 +167,7 @@ struct MemoryStrips {
 
 using Curves = Cases;  // working sets of these cases, drawn in a terminal
 
-// A fact about the origin of the figures, such as a machine or a command.
+// A fact about where the measured values come from, such as a machine or a command.
 struct Fact {
     std::string name;
     std::string text;
@@ -177,7 +177,8 @@ struct Facts {
     bool are_few{};  // terminal: after an empty line, one text per line; Markdown: all on one line
 };
 
-// Names the detail that follows. Reports that leave the detail out show this name: "Curves of 30 cases".
+// Names the blocks of detail that follow. A report that leaves out these blocks shows this name instead: "Curves of 30
+// cases".
 struct Omission {
     std::string what;
 };
@@ -215,7 +216,7 @@ struct Document {
         blocks.push_back({std::move(part), weight});
     }
     void add_table(TableBlock block, Weight weight = {});  // adds nothing if the table has no rows
-    // The call stack of a site, innermost frame first, at most 24 frames. Adds nothing without frames.
+    // Adds the call stack of a site, innermost frame first, at most 24 frames. Adds nothing if `frames` is empty.
     void add_stack(std::string_view site, std::span<const std::string> frames, Weight weight);
     void add_later(Weight weight, std::function<TableBlock()> table);  // adds nothing if the table has no rows
 };
@@ -231,7 +232,7 @@ struct Document {
 [[nodiscard]] Cell verdict_cell(measure::Verdict verdict, std::string why = {});  // the verdict's word, in its tone
 [[nodiscard]] Cell verdict_cell(const model::AssertionResult& assertion);         // FAILED, warned, held, not evaluated
 
-// The text shown while the block is folded away; empty: the block is never folded.
+// Returns the text shown while the block is folded away; empty: the block is never folded.
 [[nodiscard]] std::string summary_of(const Block& block);
 
 // Calls `show` with each block whose weight is shown. Makes the blocks of a Later only if its weight is shown.

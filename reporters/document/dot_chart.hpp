@@ -1,5 +1,5 @@
-// A chart of alternatives, such as cases. Each is a dot with its interval on one common axis; the value stands beside
-// the dot in words.
+// A chart of alternatives, such as cases. Each is a dot with its interval on one common axis; the value is written
+// beside the dot.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 namespace memsweep::reporters {
 
 struct Dot {
-    std::string name{};  // unique, and inert (escaping.hpp)
+    std::string name{};  // unique, and made by inert_text()
     double value{};
     Interval interval{};
-    std::string objection{};  // ", does not fit": shown behind the value, and the dot has the colour of what is bad
+    std::string objection{};  // ", does not fit": shown behind the value; the dot then has the colour for bad values
 };
 
 struct DotAxis {
@@ -28,8 +28,8 @@ struct DotAxis {
 };
 
 // Needs at least one dot, and finite values. The title is "Wall time by case". The axis is logarithmic if the largest
-// value is thirty times the smallest, else it begins at 0. If no dot has an interval, the table has no column of
-// intervals.
+// value is more than thirty times the smallest and none is 0. Otherwise the axis begins at 0. If no dot has an
+// interval, the table has no column of intervals.
 [[nodiscard]] Chart dot_chart(const DotAxis& axis, const std::vector<Dot>& dots);
 
 }  // namespace memsweep::reporters

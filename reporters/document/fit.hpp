@@ -19,13 +19,13 @@ struct PolicyPicture {
 struct FitReport {
     std::string trace_name;
     std::uint64_t live_peak{};
-    std::uint64_t granted_peak{};  // what the peak would be if no request had been refused
+    std::uint64_t granted_peak{};  // what `live_peak` would be if no request had been refused
     trace::FitOptions options;
-    std::string capacity_text;  // the capacity in `options`, as the user wrote it
-    std::string memory;         // the memory to fit, as in "device 1"; empty: all of the trace
-    std::string sizes;          // meaning of the sizes, if the trace's source states it: "as requested"
-    bool is_least{};            // the figures are a lower bound, because the trace lacks memory that may need more
-    std::vector<std::string> caveats;  // why the figures are a lower bound, and other doubts about them
+    std::string capacity_text;         // the capacity in `options`, as the user wrote it
+    std::string memory;                // the memory to fit, as in "device 1"; empty: all memory of the trace
+    std::string sizes;                 // meaning of the sizes, if the trace's source states it: "as requested"
+    bool is_least{};                   // more may be needed than the report says, because the trace lacks some memory
+    std::vector<std::string> caveats;  // why more may be needed, and other doubts about the report
     std::uint64_t refusals{};
     std::optional<trace::RefusedRequest> refused;  // the refused request that would have raised the live bytes highest
     std::vector<trace::PolicyFit> policies;

@@ -1,4 +1,4 @@
-// The comparison of runs of a fleet with a base run of the same fleet.
+// The report that compares runs of a fleet with a base run of the same fleet.
 #pragma once
 
 #include <vector>

@@ -9,7 +9,8 @@ namespace memsweep::reporters {
 
 [[nodiscard]] Chart history_chart(const measure::History& history, const measure::Trend& trend);
 
-// The cell of a verdict. It looks as in a comparison, except that a change of an informational metric is emphasised.
+// Returns the table cell of a verdict. The cell looks as in a comparison, except that a change of an informational
+// metric is emphasised.
 [[nodiscard]] Cell change_cell(measure::Verdict verdict);
 
 }  // namespace memsweep::reporters

@@ -1,5 +1,6 @@
-// The report of `run --leaks`: how much memory a program keeps for each operation, and which call sites keep it. Inert
-// texts cannot control a terminal or a page (text/escaping.hpp).
+// The report of `run --leaks`: how much memory a program keeps for each operation, and which call sites keep it.
+// Comments below call a text inert if inert_text() (text/escaping.hpp) has made it safe to show in a terminal or a
+// page.
 //
 // Units    bytes, blocks.
 #pragma once
@@ -24,20 +25,20 @@ enum class LeakVerdict : std::uint8_t { none, leak, unsure };
 
 struct LeaksReport {
     std::string command;   // as the user gave it
-    std::string variable;  // name in the command that stands for the number of operations
+    std::string variable;  // name in the command that is replaced by the number of operations
     std::vector<std::uint64_t> operations;
     std::uint32_t rounds{};
-    bool at_peak{};               // judges the bytes live at the peak; false: at the end
-    LeakSite whole;               // the whole program; has no place
-    std::vector<LeakSite> sites;  // sites that hold more after more operations, the most bytes per operation first
+    bool at_peak{};               // true: judges the bytes live at the peak of each run; false: those live at its end
+    LeakSite whole;               // the whole program; its `place` is empty
+    std::vector<LeakSite> sites;  // sites that hold more in runs of more operations, most bytes per operation first
     std::vector<LeakSite> freed_at_end;  // sites that hold more at the peak, but nothing at the end
-    LeakSite mapped;                     // memory that the program maps itself, judged by its peak; has no place
-    std::vector<std::string> notes;      // inert
+    LeakSite mapped;                 // memory that the program maps itself, judged by its peak; its `place` is empty
+    std::vector<std::string> notes;  // inert
 };
 
 [[nodiscard]] LeakVerdict verdict_of(const LeaksReport& report);
 [[nodiscard]] std::string_view name_of(LeakVerdict verdict);
-// The answer in one or two sentences.
+// Returns the answer in one or two sentences.
 [[nodiscard]] std::string headline_of(const LeaksReport& report);
 
 [[nodiscard]] Document document(const LeaksReport& report);

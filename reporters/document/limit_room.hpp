@@ -1,4 +1,4 @@
-// How far a figure is from its limit.
+// Says how far a measured value is from its limit.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,13 @@
 
 namespace memsweep::reporters {
 
-// The distance as a share of the limit: 0.1 means that the figure is a tenth better than the limit asks, -0.1 that it
-// is a tenth worse. Absent if there is no figure or the limit is 0. Also absent if the comparison (==, !=) has no
-// better side, or if the limit is on a ratio of cases.
+// Returns the distance as a share of the limit. 0.1 means that the value is better than the limit by a tenth of the
+// limit, -0.1 that it is worse by a tenth. Absent if there is no value or the limit is 0. Also absent if the limit
+// prefers neither smaller nor larger values (==, !=), or if it is on a ratio of cases.
 [[nodiscard]] std::optional<double> room_left(const model::AssertionResult& result);
 
-// Among the limits that hold, the one with the smallest room_left(); nullptr: there is none.
+// Returns, of the limits that were met, the one with the smallest room_left(). nullptr: no limit with a room_left() was
+// met.
 [[nodiscard]] const model::AssertionResult* nearest_limit(const model::RunReport& report);
 
 }  // namespace memsweep::reporters

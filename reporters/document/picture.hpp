@@ -1,6 +1,6 @@
 // The content of a chart as plain values, for renderers that draw without a chart library.
 //
-// Units  values in the unit of the axis. All texts are inert (text/escaping.hpp).
+// Units  values in the unit of the axis. All texts were made safe to show by inert_text() (text/escaping.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace memsweep::reporters {
 
-// Across all rows, at a value.
+// A line across all rows, at one value of the axis.
 struct PictureLine {
     double at{};
-    std::string name{};  // shown above it; may be empty
-    bool is_limit{};     // not dashed
+    std::string name{};  // shown above the line; may be empty
+    bool is_limit{};     // drawn solid; false: dashed
 };
 
 // Alternatives below each other on one axis. Each is a dot with its interval.
@@ -25,7 +25,7 @@ struct DotPicture {
     struct Row {
         std::string name;
         double value{};
-        double low{};  // low and high are the ends of the interval; without one, both are the value
+        double low{};  // `low` and `high`: ends of the interval; without an interval, both are `value`
         double high{};
         std::string text;  // shown beside the dot
         Tone tone{Tone::plain};
@@ -33,7 +33,7 @@ struct DotPicture {
     std::vector<Row> rows{};
     std::string quantity{};
     model::Unit unit{};
-    double from{};  // from and to are the ends of the axis
+    double from{};  // `from` and `to`: ends of the axis
     double to{};
     bool is_log{};
     std::vector<PictureLine> lines{};
@@ -52,7 +52,7 @@ struct HeatPicture {
     std::vector<std::string> rows{};
     std::vector<std::string> columns{};
     std::vector<Cell> cells{};
-    bool has_texts{};  // there are few enough columns to show texts in the cells
+    bool has_texts{};  // whether there are few enough columns to show texts in the cells
 };
 
 using Picture = std::variant<std::monostate, DotPicture, HeatPicture>;  // monostate: a chart of curves
@@ -62,11 +62,13 @@ struct AxisMark {
     std::string text;
 };
 
-// At most eight values between two ends above 0, to be marked on a logarithmic axis: powers of ten, with their doubles
-// and fives where there are less than two decades, and even steps where the ends are close; of bytes powers of two.
+// Returns at most eight values to mark on a logarithmic axis between two ends above 0. If `to` is less than five times
+// `from`, they are even steps. For bytes they are otherwise powers of two. For all other units they are powers of ten;
+// if `to` is less than 100 times `from`, also 2 and 5 times these powers.
 [[nodiscard]] std::vector<double> log_marks(model::Unit unit, double from, double to);
 
-// Two to eight round values between `from` and `to`. On a logarithmic axis both ends must be above 0.
+// Returns two to eight round values between the ends of the picture's axis. On a logarithmic axis both ends must be
+// above 0.
 [[nodiscard]] std::vector<AxisMark> axis_marks(const DotPicture& picture);
 
 }  // namespace memsweep::reporters

@@ -15,13 +15,13 @@ namespace memsweep::reporters {
 
 struct PyTorchFitReport {
     std::string trace_name;
-    std::uint64_t live_peak{};  // by the sizes in the trace
+    std::uint64_t live_peak{};  // summed from the sizes in the trace
     std::optional<std::uint64_t> capacity;
-    std::string capacity_text;  // as the user wrote it
-    std::string memory;         // the memory to fit: "device 0"
-    std::string sizes;          // meaning of the sizes: "as requested"
-    bool is_least{};            // the figures are a lower bound, because the trace lacks memory that may need more
-    std::vector<std::string> caveats;  // why the figures are a lower bound, and other doubts about them
+    std::string capacity_text;         // as the user wrote it
+    std::string memory;                // the memory to fit: "device 0"
+    std::string sizes;                 // meaning of the sizes: "as requested"
+    bool is_least{};                   // more may be needed than the report says, because the trace lacks some memory
+    std::vector<std::string> caveats;  // why more may be needed, and other doubts about the report
     std::uint64_t refusals{};
     std::optional<trace::RefusedRequest> refused;
     std::uint64_t emptied{};       // calls of torch.cuda.empty_cache()
@@ -29,7 +29,7 @@ struct PyTorchFitReport {
     trace::PyTorchFit fit;
 };
 
-// "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"; empty if no setting helps enough.
+// Returns the variable to set: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True". Empty if no setting helps enough.
 [[nodiscard]] std::string advice_of(const PyTorchFitReport& report);
 
 [[nodiscard]] Document document(const PyTorchFitReport& report);

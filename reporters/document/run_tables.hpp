@@ -1,6 +1,6 @@
 // The tables of a result, scenario by scenario.
 //
-// Units    figures are medians over the repetitions, rounded to three digits. Each cell also has its exact value.
+// Units    values are medians over the repetitions, rounded to three digits. Each cell also has the exact value.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace memsweep::reporters {
 
-// One row per case: its time, the headline metrics of its scenario, the metrics that the catalogue of metrics shows for
-// cases of its kind, and its status. A probe gets the figures_table() instead.
+// Returns a table with one row per case: its time, the headline metrics of its scenario, the metrics that the catalogue
+// of metrics shows for cases of its kind, and its status. For cases of a probe, use figures_table() instead.
 [[nodiscard]] Table overview_table(const Cases& cases, const std::vector<std::string>& headline = {});
 [[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
 
@@ -28,44 +28,46 @@ namespace memsweep::reporters {
 [[nodiscard]] std::optional<Table> points_table(const Cases& cases);
 [[nodiscard]] std::optional<Table> phases_table(const Cases& cases);
 
-// The heading for the assertions and limits of a result: "Assertions", "Limits", or both words.
+// Returns the heading for the assertions and limits of a result: "Assertions", "Limits", or both words.
 [[nodiscard]] std::string claims_heading(const model::RunReport& report);
-// Every assertion, the failed ones first; empty when there are none.
+// Returns a table of all assertions, the failed ones first; empty if the result has no assertions.
 [[nodiscard]] std::optional<Table> assertions_table(const model::RunReport& report);
 
-// The cost of sharing a worker process: one row for each case that ran twice, in the worker of the sweep and in a
-// worker of its own. A row has both times, their ratio, page faults, and time per fault. Empty if no case ran in both
-// ways.
+// Returns a table of what it costs to share a worker process. It has one row for each case that ran in two ways: in the
+// worker of the sweep, and in a worker of its own. A row has both times, their ratio, page faults, and time per fault.
+// Empty if no case ran in both ways.
 [[nodiscard]] std::optional<Table> placement_table(const Cases& cases);
 
-// Whether the cases are a probe's, and so belong in figures_table(): they have facts, and no working set.
+// Whether these are the cases of a probe, which belong in figures_table(). Such cases have facts and no working set.
 [[nodiscard]] bool are_figures(const Cases& cases);
 
 // A row for a case, or for several skipped cases. If more than three cases were skipped for the same reason, only the
-// first gets a row, with their number in `alike`.
+// first of them gets a row; `alike` is their number, the first included.
 struct FoldedCase {
     const model::CaseReport* report{};
     std::size_t alike{1};
 };
 [[nodiscard]] std::vector<FoldedCase> folded_cases(const Cases& cases);
 
-// figures_table(): a row per measurement of a probe, with its figure, its interval, and the figure as a share of the
-// best one. A case without a figure has a row per fact instead. matrix_table(): a quantity measured between every two
-// places.
+// figures_table(): a row per measurement of a probe, with its value, its interval, and the value as a share of the best
+// one. A case without a measured value has a row per fact instead. matrix_table(): a quantity measured between every
+// two NUMA nodes.
 [[nodiscard]] Table figures_table(const Cases& cases);
 [[nodiscard]] Table matrix_table(const measure::PlaceMatrix& matrix);
 
-// A latency is shown by its least sample and not by its median, because other work can only add to it.
+// Whether the metric is a latency, which is shown by its least sample and not by its median: other work on the machine
+// can only make it longer.
 [[nodiscard]] bool is_shown_by_least(std::string_view metric);
 [[nodiscard]] double shown_value(const model::Metric& metric);  // the metric must have a summary
 
-// The metric of this name, if it has a summary; else nullptr.
+// Returns the metric of this name if the case has it with a summary; else nullptr.
 [[nodiscard]] const model::Metric* summarised(const model::CaseReport& report, std::string_view name);
-// The status as a word, in the tone that suits it. `exact` of the cell holds the reason.
+// Returns a cell with the status as a word, in a suitable tone. Cell::exact holds the reason.
 [[nodiscard]] Cell status_cell(const model::CaseReport& report);
 [[nodiscard]] std::string joined(const std::string& left, const std::string& right);  // "left; right"
 
-// The median over the repetitions. A phase that appears several times in a repetition counts with its sum.
+// Returns the median, over the repetitions, of a field of the phase `name`. If a phase appears several times in a
+// repetition, its values there are added up first.
 template <typename Field>
 [[nodiscard]] std::optional<double> phase_median(const model::CaseReport& report, const std::string& name,
                                                  Field model::Phase::*field)
@@ -81,7 +83,7 @@ template <typename Field>
     return median_of(std::move(values));
 }
 
-// The names of points or phases, in the order in which they first appear.
+// Returns the names of points or phases, in the order in which they first appear.
 template <typename Named>
 [[nodiscard]] std::vector<std::string> names_in_order(const Cases& cases,
                                                       const std::vector<Named> model::CaseReport::*list)

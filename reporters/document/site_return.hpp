@@ -1,6 +1,7 @@
-// How much less memory a program would need without some of its call sites. Replays of its trace with and without these
-// sites show it. `explain` reports this for the top sites, `whatif` for the sites that the user names. Inert texts
-// cannot control a terminal or a page (text/escaping.hpp).
+// Reports how much less memory a program would need without some of its call sites. The saving is measured by replays
+// of the program's trace with and without these sites. `explain` reports it for the top sites, `whatif` for the sites
+// that the user names. Comments below call a text inert if inert_text() (text/escaping.hpp) has made it safe to show in
+// a terminal or a page.
 //
 // Units    bytes, as core/measure/site_return.hpp counts them.
 #pragma once
@@ -18,14 +19,14 @@ namespace memsweep::reporters {
 
 struct Explanation;
 
-// The call by which a replay asks the allocator to return memory to the system: "malloc_trim".
+// Names the call by which a replay asks the allocator to return memory to the system: "malloc_trim".
 [[nodiscard]] std::string_view request_of(measure::KnownAllocator allocator);
 
 // A snapshot of the trace, and how well a replay of all events up to the snapshot agrees with it.
 struct CheckedSnapshot {
-    bool is_of_end{};          // false: the program was still running
+    bool is_of_end{};          // whether it was taken at the program's end; false: the program was still running
     double seconds{};          // since the recording began
-    double seconds_from_it{};  // distance from the moment that the user asked for
+    double seconds_from_it{};  // between the snapshot and the moment that the user asked for
     measure::ReplayCheck check;
 };
 
@@ -34,7 +35,7 @@ struct WhatIfReport {
     std::string trace;
     std::vector<std::string> asked;  // names given to --without
     std::vector<std::string> sites;  // call sites that these names match, inert
-    std::string until;               // where the replays end; empty: at the trace's end
+    std::string until;               // moment of the trace at which the replays end; empty: the trace's end
     std::string on;                  // the allocator, with its settings
     measure::KnownAllocator allocator{};
     std::optional<std::uint32_t> process;  // the replayed process, if the trace has several
@@ -42,15 +43,16 @@ struct WhatIfReport {
     measure::ReplayedHeap whole;
     measure::ReplayedHeap without;
     std::uint32_t runs{};
-    std::optional<CheckedSnapshot> checked;  // the snapshot with which the replay of everything was compared
+    std::optional<CheckedSnapshot> checked;  // the snapshot with which the replay of the whole trace was compared
     std::string not_checked;                 // if `checked` is empty: why, as a sentence, inert
     std::vector<std::string> warnings;       // sentences, inert
 };
-// How much memory removing the sites saves. Absent: the replay of all events differs too much from the program.
+// Returns how much memory removing the sites saves. Absent: the replay of all events differs too much from the program.
 [[nodiscard]] std::optional<measure::SiteReturn> return_of(const WhatIfReport& report);
 [[nodiscard]] Document document(const WhatIfReport& report);
 
-// Adds the table of removed sites to the document of an explanation, or the reason why none was removed.
+// Adds to the document of an explanation the table of removed sites, or the reason why no site was removed. Adds
+// nothing if no removal was asked for.
 void add_returns(const Explanation& explanation, Document& document);
 
 }  // namespace memsweep::reporters

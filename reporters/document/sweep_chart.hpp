@@ -1,4 +1,4 @@
-// The chart of a swept axis.
+// The charts of a swept axis: an axis of numbers, such as size, along which the cases of a scenario vary.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,13 @@
 
 namespace memsweep::reporters {
 
-// Time or bandwidth along a swept axis, such as size: lines with interval bands on logarithmic axes. Empty if no axis
-// has at least three positive numbers, of which the largest is at least four times the smallest. A chart holds up to
-// eight lines; further lines go into further charts.
+// Returns charts of time or bandwidth along a swept axis, such as size: lines with interval bands on logarithmic axes.
+// Empty if no axis has at least three positive numbers, of which the largest is at least four times the smallest. A
+// chart has up to eight lines; further lines go into further charts.
 [[nodiscard]] std::vector<Chart> sweep_charts(const Cases& cases);
 
-// Whether such a chart answers better than a dot for each case: it has several lines, and all of them.
+// Whether the chart of the swept axis shows more than a dot for each case: it has at least two lines, and all of its
+// lines fit into one chart.
 [[nodiscard]] bool sweep_is_answer(const Cases& cases);
 
 }  // namespace memsweep::reporters

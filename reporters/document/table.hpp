@@ -17,7 +17,7 @@ enum class Tone { plain, good, caution, bad, muted };
 
 struct Cell {
     std::string text{};
-    std::string exact{};            // the value in full, if `text` rounds it
+    std::string exact{};            // the value with all its digits, if `text` is rounded
     std::optional<double> share{};  // length of a bar, 0..1: value / largest of its kind, or value / total
     Tone tone{Tone::plain};
 };
@@ -27,7 +27,7 @@ struct Column {
     bool is_key{};      // names what a row is about; repeated in each part of a split table
     bool is_number{};   // aligned to the right, never shortened
     bool is_word{};     // should be shown in full: shortened only if it is unusually long
-    bool is_verdict{};  // the verdict on the row; in a split table it stands beside the row's name
+    bool is_verdict{};  // the verdict on the row; in a split table it is shown beside the row's name
 
     static Column key(std::string title) { return {.title = std::move(title), .is_key = true}; }
     static Column word_key(std::string title) { return {.title = std::move(title), .is_key = true, .is_word = true}; }
@@ -53,16 +53,17 @@ struct Table {
     void add_numbers(std::initializer_list<const char*> titles);  // adds columns of numbers
 };
 
-// Three digits and a unit: "762.9 MiB", "1.25 ms", "195,313". A value that is not finite is empty.
+// Writes a few digits and a unit: "762.9 MiB", "1.25 ms"; counts in full: "195,313". Empty for a value that is not
+// finite.
 [[nodiscard]] std::string value_text(double value, model::Unit unit);
-// Every digit, with the metric's unit: "800,000,000 B", "0.00125 s", "195,313".
+// Writes every digit, with the metric's unit: "800,000,000 B", "0.00125 s", "195,313".
 [[nodiscard]] std::string exact_text(double value, model::Unit unit);
 [[nodiscard]] std::string percent_text(double fraction);  // "0.4%"
 
 using Interval = std::optional<std::array<double, 2>>;
 template <typename TextOf>  // text_of(double) -> std::string
 [[nodiscard]] std::string interval_text(const Interval& ends, std::string_view between, TextOf text_of);
-// "1 ms to 2 ms"; an empty text if there is no interval.
+// Writes an interval: "1 ms to 2 ms". Empty if there is no interval.
 [[nodiscard]] std::string interval_text(const Interval& ends, model::Unit unit);
 [[nodiscard]] std::string exact_interval_text(const Interval& ends, model::Unit unit);  // with the ends as exact_text()
 
@@ -77,7 +78,7 @@ template <typename TextOf>  // text_of(double) -> std::string
 // Joins arguments to a command line, quoted so that a shell splits it into the same arguments.
 [[nodiscard]] std::string command_line(const std::vector<std::string>& arguments);
 
-// The median of the finite values; empty: there are none.
+// Returns the median of the finite values; empty: no value is finite.
 [[nodiscard]] std::optional<double> median_of(std::vector<double> values);
 
 template <typename TextOf>

@@ -10,10 +10,10 @@
 
 namespace memsweep::reporters {
 
-// "1234 python3.11": the last program of the process.
+// Names a process: "1234 python3.11" has its id, and the last program that it ran.
 [[nodiscard]] std::string process_label(const trace::ProcessSummary& process);
 
-// The charts of a trace with allocations.
+// Returns the charts of a trace that has allocations.
 [[nodiscard]] std::vector<Chart> trace_charts(const trace::TraceSummary& summary);
 
 }  // namespace memsweep::reporters

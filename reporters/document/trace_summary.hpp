@@ -8,7 +8,7 @@
 
 namespace memsweep::reporters {
 
-// The damage in words; empty if everything could be read.
+// Says in words what could not be read of a trace; empty if everything could be read.
 [[nodiscard]] std::string damage_text(const trace::Damage& damage);
 
 }  // namespace memsweep::reporters

@@ -12,12 +12,12 @@
 
 namespace memsweep::reporters {
 
-// For each chart: a heading, a description, the spec that the page's script draws, and the figures as tables. The
-// charts get numbers from `number` on. Afterwards, `number` is the next free one.
+// Writes for each chart: a heading, a description, the spec that the page's script draws, and the values as tables. The
+// charts are numbered from `number` on. Afterwards, `number` is the next free number.
 [[nodiscard]] std::string charts_html(const std::vector<ChartSection>& sections, std::size_t& number);
 
-// A section that the page's script fills with a flame graph. It holds the tree, and a text for viewers that forbid
-// scripts. A page has at most one such section.
+// Makes a section that the page's script fills with a flame graph. The section holds the tree of functions, and a text
+// for viewers that forbid scripts. A page has at most one such section.
 [[nodiscard]] std::string flame_graph_html(const FlameTree& tree);
 
 // Which scripts a page needs to draw its parts.
@@ -26,13 +26,14 @@ struct PageScripts {
     bool draw_flame_graph{};
 };
 
-// The theme, and the scripts that draw. Every page also gets the script that makes tables sortable.
+// Returns the theme and the scripts that `scripts` names. The script that makes tables sortable is always included.
 [[nodiscard]] std::string scripts_html(const PageScripts& scripts);
 
-// The page's Content-Security-Policy: nothing from outside, and only the scripts of scripts_html().
+// Returns the page's Content-Security-Policy. It allows nothing from outside, and only the scripts of scripts_html().
 [[nodiscard]] std::string content_policy(const PageScripts& scripts);
 
-// The charts of a result, below each other, as one Vega-Lite 6 specification: for the Vega editor, vl2svg, Altair.
+// Writes the charts of a result, below each other, as one Vega-Lite 6 specification: for the Vega editor, vl2svg,
+// Altair.
 //
 // Errors   none: a result without charts makes a specification without views.
 [[nodiscard]] std::string to_vega(const model::RunReport& report);

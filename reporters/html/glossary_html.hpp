@@ -1,4 +1,5 @@
-// Explains the glossary's words at the end of each page that uses them. So the page needs no other document.
+// Explains the glossary's words at the end of each page that uses these words. So a reader of the page needs no other
+// document.
 //
 // Sources  docs/glossary.md, compiled into the program.
 #pragma once
@@ -8,7 +9,7 @@
 
 namespace memsweep::reporters {
 
-// A folded list of the glossary's words that `body` contains as whole words; empty if it contains none.
+// Returns a folded list of the glossary's words that `body` contains as whole words; empty if `body` contains none.
 [[nodiscard]] std::string glossary_html(std::string_view body);
 
 }  // namespace memsweep::reporters

@@ -1,5 +1,4 @@
-// A table as HTML. It has a caption and scoped headers, and stands in a box that scrolls and can be reached by
-// keyboard.
+// A table as HTML. It has a caption and scoped headers, and is in a box that scrolls and can be reached by keyboard.
 #pragma once
 
 #include <string>
@@ -13,10 +12,10 @@ struct TableLook {
     bool is_sortable{};  // clicking a header sorts the table, by the page's script
 };
 
-// `id` must be unique in the page. A key that is the same in consecutive rows becomes one cell.
+// `id` must be unique in the page. If consecutive rows have the same key, their key cells become one cell.
 [[nodiscard]] std::string table_html(const Table& table, const std::string& id, TableLook look = {});
 
-// The CSS class of the tone, such as "bad"; empty for a plain tone.
+// Returns the CSS class of the tone, such as "bad"; empty for a plain tone.
 [[nodiscard]] std::string_view tone_class(Tone tone);
 
 }  // namespace memsweep::reporters

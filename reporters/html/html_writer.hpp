@@ -2,7 +2,7 @@
 // charts and sort the tables. The file can be read where scripts are forbidden (CI artifact viewers), in light and
 // dark, on paper and on a narrow screen.
 //
-// Units    as in the terminal. If a figure is rounded, the title of its cell has the exact value.
+// Units    as in the terminal. If a value is rounded, the title of its cell has the exact value.
 // Errors   none: every name is escaped, and text that is not UTF-8 is repaired with U+FFFD.
 #pragma once
 

@@ -2,8 +2,8 @@
 // an event names its fields; docs/result-format.md lists them.
 //
 // Units    times in seconds, `t` in UTC as 2026-01-31T12:00:00.000Z.
-// Ownership  these functions keep nothing and write no file. A line ends in '\n'; the owner of the file writes each
-//            line by one write.
+// Ownership  these functions keep nothing and write no file. Each line ends in '\n'. The owner of the file must pass
+//            each line to the kernel by one write call.
 #pragma once
 
 #include <string>
@@ -20,10 +20,11 @@ struct EventStamp {
     std::string_view t;
 };
 
-// `fields` is an object. Its members follow the type and the stamp, in their own order.
+// Returns one line. `fields` is an object; its members follow the type and the stamp, in the order in which they are in
+// `fields`.
 [[nodiscard]] std::string event_line(std::string_view type, const EventStamp& stamp, const Json& fields);
 
-// The fields of a warning or an assertion, the same as in a result.
+// Returns the fields of a warning or an assertion. They are the same as in a result.
 [[nodiscard]] Json event_fields(const model::Warning& warning);
 [[nodiscard]] Json event_fields(const model::AssertionResult& assertion);
 

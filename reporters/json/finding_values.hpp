@@ -8,7 +8,8 @@ namespace memsweep::reporters {
 
 [[nodiscard]] Json said(const measure::Finding& finding);
 
-// Values that do not apply are left out: docs/result-format.md, "finding_values[]".
+// Returns the values of a finding. Values that do not apply to its kind are left out: docs/result-format.md,
+// "finding_values[]".
 [[nodiscard]] Json finding_json(const measure::Finding& finding);
 
 [[nodiscard]] Json shift_json(const measure::Shift& shift);

@@ -1,8 +1,8 @@
 // Takes a result document apart while it is parsed, so that the document is never in memory as one tree of JSON values.
-// Its long lists become model values element by element.
+// The elements of its long lists are turned into model values one by one.
 //
 // Cost     linear in the text.
-// Memory   the model values, and one case without its lists.
+// Memory   the model values, and the JSON tree of one case at a time, without its long lists.
 // Errors   invalid_input, at file:line:column: the text is no JSON, or is nested deeper than any result needs.
 #pragma once
 
@@ -17,12 +17,12 @@
 namespace memsweep::reporters {
 
 struct ResultDocument {
-    Json rest;  // everything except the elements of `cases`
+    Json rest;  // the whole document except the elements of `cases`
     std::vector<model::CaseReport> cases;
     Problem problem;  // the first problem in `cases`, or the first key that is given twice
 };
 
-// `where` names the source in messages.
+// Parses a result. `where` names the source in messages.
 [[nodiscard]] base::Expected<ResultDocument> parse_result(std::string_view text, const std::string& where);
 
 }  // namespace memsweep::reporters

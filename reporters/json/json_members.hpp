@@ -25,7 +25,7 @@ namespace memsweep::reporters {
 
 [[nodiscard]] Json json_params(const std::vector<model::Param>& params);
 
-template <typename Items, typename Part>  // part(item), or a member of the items to read
+template <typename Items, typename Part>  // `part`: a function of an item, or a pointer to a member of it
 [[nodiscard]] Json json_list(const Items& items, Part part)
 {
     Json json = Json::array();
@@ -48,11 +48,12 @@ template <typename Texts>  // pairs of a name and a text
 // A part defines members(io, part). It calls io(key, member, rule) for each member, in the order of the document. `io`
 // is a MemberWriter or a MemberReader.
 
-// How a member differs from the usual one, which is always present and always has a value of its own type.
+// How a member of a document differs from usual ones. A usual member is always present, and always has a value of its
+// own type.
 struct MemberRule {
     bool is_null_if_empty{};  // an empty text is written as null
     bool may_be_null{};       // null is read as an empty text
-    bool may_be_missing{};    // a missing member keeps its value, because earlier versions did not write it
+    bool may_be_missing{};    // if it is missing, as in files of earlier versions, its target keeps its value
     bool is_left_out{};       // an empty member is not written
 };
 namespace member {
@@ -62,7 +63,7 @@ inline constexpr MemberRule added_nullable{.is_null_if_empty = true, .may_be_nul
 inline constexpr MemberRule left_out{.may_be_missing = true, .is_left_out = true};
 }  // namespace member
 
-template <typename Io, typename Part>  // the type of the argument of members(): a part to fill, or a part to write
+template <typename Io, typename Part>  // the type of the part that members() gets: const if `io` writes it
 using PartOf = std::conditional_t<Io::is_reading, Part, const Part>;
 
 template <typename Value>
@@ -110,7 +111,7 @@ class MemberWriter {
         members(inner);
         put(key, inner.take());
     }
-    template <typename Value>  // values that a reader takes out of its document beforehand
+    template <typename Value>  // values that a reader has taken out of its document before
     void taken_out(std::string_view key, const std::vector<Value>& values)
     {
         (*this)(key, values);

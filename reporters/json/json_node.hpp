@@ -1,8 +1,10 @@
-// A value inside a JSON document, together with its path. It serves to read strictly and with good messages.
+// A value inside a JSON document, together with its path. With it, documents are read strictly, and each message has
+// the path of the wrong value.
 //
-// Errors   The first problem of a document is kept in its Problem, as "cases[3].status: ...". After it, reads return
-//          empty values and lists end, so that a reader needs no check after every field.
-// Ownership  A JsonNode refers to the document, to its Problem, and to its parent or place; all of them outlive it.
+// Errors   The first problem of a document is kept in its Problem, as "cases[3].status: ...". After a problem, reads
+//          return empty values, and loops over lists end. So a reader needs no check after every field.
+// Ownership  A JsonNode refers to the document, to its Problem, and to its parent or to the text given as `place`. All
+//            of these must outlive the JsonNode.
 #pragma once
 
 #include <array>
@@ -32,8 +34,8 @@ class JsonNode {
     {
     }
 
-    [[nodiscard]] JsonNode at(std::string_view key) const;  // a missing key is a problem, and reads as null
-    [[nodiscard]] bool has(std::string_view key) const;     // even if it is null
+    [[nodiscard]] JsonNode at(std::string_view key) const;  // a missing key is reported, and reads as null
+    [[nodiscard]] bool has(std::string_view key) const;     // true also for a key whose value is null
     [[nodiscard]] bool is_null() const { return value_->is_null(); }
 
     [[nodiscard]] std::string text() const;
@@ -72,8 +74,8 @@ class JsonNode {
     const Json* value_;
     Problem* problem_;
     const JsonNode* parent_{};
-    std::string_view key_;  // a member's key; for a value without a parent, its path
-    std::size_t index_{};   // an element's index
+    std::string_view key_;  // the key, if the value is a member; the path, if the value has no parent
+    std::size_t index_{};   // the index, if the value is an element of an array
 };
 
 template <typename Integer>

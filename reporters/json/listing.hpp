@@ -14,13 +14,13 @@ struct Listing {
     std::vector<std::vector<model::Scalar>> rows;  // as many cells as columns; an empty text is null in JSON
 };
 
-// The columns' names come first. A text that does not fit wraps within its column if there is room. Columns for which
-// there is no room stand below their row, in the order of the columns. No line is wider than `columns`, except for a
-// single long word.
+// Writes the listing as lines of text. The columns' names come first. A text that does not fit is wrapped within its
+// column if the line has room. Cells of columns for which the line has no room are written below their row, in the
+// order of the columns. No line is wider than `columns`, except for a single long word.
 [[nodiscard]] std::string listing_text(const Listing& listing, int columns);
-// A JSON document of this format, version 1. Its member "rows" has one object per row.
+// Returns a JSON document whose member "format" is `format`, version 1. Its member "rows" has one object per row.
 [[nodiscard]] std::string listing_json(const Listing& listing, std::string_view format);
-// The first row alone, as an object of this format, version 1.
+// Returns the first row alone, as an object whose member "format" is `format`, version 1.
 [[nodiscard]] std::string object_json(const Listing& listing, std::string_view format);
 
 }  // namespace memsweep::reporters

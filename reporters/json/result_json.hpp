@@ -4,10 +4,10 @@
 //          Numbers are the shortest text that reads back to the same double. Seeds keep all 64 bits. A null where a
 //          number belongs is read as "not a number" and written as null again.
 // Cost     linear in the text.
-// Memory   of writing: one metric or one curve at a time, besides what the sink holds; of reading: the report, and one
-//          case without its lists.
+// Memory   of writing: one metric or one curve at a time, besides what the sink holds; of reading: the report, and the
+//          JSON tree of one case at a time, without its long lists.
 // Errors   of writing: none. Text that is not UTF-8 is repaired with U+FFFD. A number that is not finite becomes null,
-//          with a reason if the format has a place for one.
+//          with a reason if the format has a key for the reason.
 //          of reading: invalid_input, with `where` and the path in the document ("cases[3].params.mode: ..."). The text
 //          is no JSON; it has another format, or a format_version newer than this tool knows; a key is missing; a value
 //          has the wrong type; or nesting is deeper than any result needs. Unknown keys are skipped, because a newer
@@ -24,15 +24,16 @@
 
 namespace memsweep::reporters {
 
-// Whether to add a summary to metrics that have values but no summary. Metrics have none while they are measured:
-// summing up after every repetition would take time in proportion to the square of the number of repetitions.
+// Whether to add a summary to metrics that have values but no summary. Metrics have no summary while they are measured:
+// to sum up after every repetition would take time in proportion to the square of the number of repetitions.
 enum class Summaries : std::uint8_t { complete, as_they_are };
 
-// One document ending in a newline. The same report gives the same bytes, on every machine and in every locale.
+// Both functions write one document that ends in a newline. The same report gives the same bytes, on every machine and
+// in every locale.
 void write_json(const model::RunReport& report, TextSink& sink);
 [[nodiscard]] std::string to_json(const model::RunReport& report, Summaries summaries = Summaries::complete);
 
-// `where` names the source in messages: a path, or "stdin". For text that this version wrote,
+// Reads a result. `where` names the source in messages: a path, or "stdin". For text that this version wrote,
 // to_json(*read_json(text, where)) == text.
 [[nodiscard]] base::Expected<model::RunReport> read_json(std::string_view text, const std::string& where);
 

@@ -185,10 +185,11 @@ void members(Io& io, PartOf<Io, model::Summary>& summary)
     io("outliers", summary.outliers);
 }
 
-// Why values are absent: the metric's reason; without one, "not a finite number" if a value is not finite, else null.
+// Returns why values are absent: the metric's reason. Without a reason it returns "not a finite number" if a value is
+// not finite, else null.
 [[nodiscard]] Json absence_reason(const model::Metric& metric);
 
-// All members but the name, which is the metric's key.
+// Lists all members but the name, which is the metric's key in the document.
 template <typename Io>
 void members(Io& io, PartOf<Io, model::Metric>& metric)
 {
@@ -205,7 +206,7 @@ void members(Io& io, PartOf<Io, model::Metric>& metric)
     io("summary", metric.summary);
 }
 
-// A point must have a repetition, a name and a time. Figures that were not measured may be null or missing.
+// A point must have a repetition, a name and a time. Members that were not measured may be null or missing.
 template <typename Io>
 void members(Io& io, PartOf<Io, model::Point>& point)
 {

@@ -8,8 +8,9 @@
 
 namespace memsweep::reporters {
 
-// Puts `returns` and the other figures into the object, each with its error. If a figure is not reported, puts the
-// reason. If `result` is absent, all of them are null.
+// Puts two numbers of bytes into the object: `returns` and `returns_after_request`. Also puts the error of each number
+// (`error`, `error_after_request`). A number that is too uncertain to be reported is null; then `not_told` or
+// `not_told_after_request` has the reason. If `result` is absent, all six members are null.
 void put_return(const std::optional<measure::SiteReturn>& result, Json& object);
 
 [[nodiscard]] Json check_of_replay(const measure::ReplayCheck& check);

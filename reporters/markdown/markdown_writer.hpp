@@ -20,8 +20,8 @@ template <typename Report>
     return to_markdown(document(report));
 }
 
-// A text for a paragraph, a list item or a table cell of such a document. It is on one line, and is shown as it is. It
-// is escaped, so that Markdown, HTML and GitHub's own links (@name, #1, addresses) do not act on it.
+// Returns a text for a paragraph, a list item or a table cell of a Markdown document. The result is on one line. It is
+// escaped, so that Markdown, HTML and GitHub's own links (@name, #1, addresses) do not act on it.
 [[nodiscard]] std::string markdown_text(std::string_view text);
 
 }  // namespace memsweep::reporters

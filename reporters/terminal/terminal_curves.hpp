@@ -1,5 +1,5 @@
-// The working set over time as a curve of characters, one line per case. The curves of one chart have the same scales
-// of time and height.
+// The working set over time as a curve of characters, one line per case. All lines of one chart have the same scales of
+// time and height.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@
 
 namespace memsweep::reporters {
 
-// A heading and the curves; empty if nothing was sampled.
+// Returns a heading and the curves; empty if no memory was sampled.
 [[nodiscard]] std::string curves_text(const Cases& cases, const TerminalStyle& style);
 
-// A curve as one line of block characters, `columns` of them from time 0 to `end`. A character is as high as the
-// highest sample of its stretch of time, relative to `top`. A sample holds until the next one. Nothing is drawn before
-// the first sample and after the last, so the line may be shorter than `columns`.
+// Returns a curve as one line of block characters, of which `columns` cover the time from 0 to `end`. Each character
+// covers a stretch of time; it is as high as the highest sample in this stretch, relative to `top`. The value of a
+// sample lasts until the next sample. Nothing is drawn before the first sample and after the last, so the line may be
+// shorter than `columns`.
 [[nodiscard]] std::string sparkline(const model::Series& series, double end, double top, int columns);
 
 }  // namespace memsweep::reporters

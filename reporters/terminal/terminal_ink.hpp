@@ -20,7 +20,8 @@ struct TerminalStyle {
 
 [[nodiscard]] int usable_width(const TerminalStyle& style);  // characters in a line: at least 40
 
-// The text wrapped to the style's width. The first line starts with `mark`, the others with as many blanks.
+// Returns the text wrapped to the style's width. The first line starts with `mark`, further lines with as many blanks
+// as `mark` is wide.
 [[nodiscard]] std::string paragraph(std::string_view text, const std::string& mark, const TerminalStyle& style,
                                     Tone tone = Tone::plain);
 

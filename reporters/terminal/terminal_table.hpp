@@ -2,7 +2,7 @@
 //
 // Long names are shortened in the middle, numbers never. If the columns do not fit side by side, the table continues
 // below with its key columns repeated. A key that is the same as in the row above is left blank. If a key is the same
-// in all rows and would be shortened, it stands in full above the rows instead.
+// in all rows and would be shortened, it is written in full above the rows instead.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace memsweep::reporters {
 
-// Heading, note and rows; every line ends in a newline.
+// Writes heading, note and rows; every line ends in a newline.
 [[nodiscard]] std::string table_text(const Table& table, const TerminalStyle& style);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// Text measured in terminal columns.
+// Measures, shortens and wraps text in terminal columns.
 //
 // Sources  wide and zero-width ranges: Unicode 15, East Asian Width and general category, in coarse blocks.
 // Errors   none; expects text that inert_text() made.
@@ -14,20 +14,21 @@ namespace memsweep::reporters {
 
 // How elided() shortens a text to at most `width` columns. It replaces the middle by one character, because names
 // differ at their ends. between_parts keeps whole parts of a case's id ("churn/…/size=4096") or of a name
-// ("working_…_delta"), if at least one part fits. anywhere cuts within parts, and so keeps more letters.
+// ("working_…_delta"), if at least one part fits. anywhere may also cut within a part, and so keeps more letters.
 enum class Cut { between_parts, anywhere };
 [[nodiscard]] std::string elided(const std::string& text, int width, Cut cut = Cut::between_parts);
 
-// Names of at most `width` columns, no two of which are the same where the whole names differ: those that would be are
-// cut before the place where they differ, or else get a number.
+// Shortens each name to at most `width` columns. Different names stay different: names that would become the same lose
+// the text before the letter in which they differ, or else get a number.
 [[nodiscard]] std::vector<std::string> elided_apart(const std::vector<std::string>& names, int width);
 
-// Lines of at most `width` columns, broken at blanks, but not between a number and its unit. A word longer than a line
-// is cut, behind a slash if it has one. Words may also be broken behind each character of `break_after`: with "_",
-// after_collect gives "after_", "collect".
+// Returns lines of at most `width` columns, broken at blanks, but not between a number and its unit. A word longer than
+// a line is split, after a slash if the word has one. Words may also be broken after each character of `break_after`:
+// with "_", after_collect gives "after_", "collect".
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after = {});
 
-// The width of the widest part that wrapped() does not break, except in lines that are narrower than the part.
+// Returns the width of the widest part that wrapped() keeps whole. (Only in lines narrower than a part does wrapped()
+// break the part.)
 [[nodiscard]] int longest_word(std::string_view text, std::string_view break_after = {});
 
 [[nodiscard]] std::string padded_left(const std::string& text, int width);   // blanks, then the text

@@ -4,8 +4,8 @@
 // The type is memsweep's own, because nlohmann/json takes ten seconds to compile in every file that includes it. In
 // reporters/ only json_parse.cpp includes it.
 //
-// Errors   none: a number that is not finite becomes null, as does an absent value. Text is repaired to UTF-8 when it
-//          is written.
+// Errors   none: a number that is not finite becomes null, and so does an absent value. Text is repaired to UTF-8 when
+//          it is written.
 #pragma once
 
 #include <concepts>
@@ -65,7 +65,7 @@ class Json {
     [[nodiscard]] bool is_number() const { return kind() >= Kind::integer && kind() <= Kind::real; }
     [[nodiscard]] std::string_view kind_name() const;  // "null", "boolean", "number", "string", "array" or "object"
 
-    // nullptr if the value is of another kind.
+    // Each returns nullptr if the value is of another kind.
     [[nodiscard]] const bool* boolean() const { return std::get_if<bool>(&value_); }
     [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&value_); }
     [[nodiscard]] const std::uint64_t* unsigned_integer() const { return std::get_if<std::uint64_t>(&value_); }
@@ -73,7 +73,7 @@ class Json {
     [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value_); }
     [[nodiscard]] std::optional<double> number() const;  // any of the three kinds of numbers
 
-    // The elements of an array, and the members of an object; empty for all other values. Members keep the order of
+    // elements() of an array, members() of an object; for all other values both are empty. Members keep the order of
     // their insertion.
     [[nodiscard]] const std::vector<Json>& elements() const;
     [[nodiscard]] std::vector<Json>& elements();
@@ -82,14 +82,14 @@ class Json {
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] bool empty() const { return size() == 0; }
 
-    [[nodiscard]] const Json* find(std::string_view key) const;  // nullptr: there is none with this key
+    [[nodiscard]] const Json* find(std::string_view key) const;  // nullptr: no member has this key
     [[nodiscard]] Json* find(std::string_view key);
     [[nodiscard]] bool contains(std::string_view key) const { return find(key) != nullptr; }
 
     Json& operator[](std::string_view key);  // a missing member is added; null becomes an object
     Json& operator[](std::size_t index) { return elements()[index]; }
     void push_back(Json value);       // null becomes an array
-    void update(const Json& object);  // replaces members of the same key, and adds the others
+    void update(const Json& object);  // replaces members of the same key, and adds all other members
 
   private:
     using Elements = std::vector<Json>;
@@ -149,21 +149,23 @@ class Json::Item {
 
 [[nodiscard]] Json json_text_or_null(std::string_view text);  // null for empty text
 
-// The text on one line, without a line break at its end.
+// Returns the text on one line, without a line break at its end.
 [[nodiscard]] std::string compact(const Json& json);
 
-// The text on several lines, indented by one blank per level. These values stand on one line: an array of plain values,
-// however long; an object of plain values that is a row of an array; any other short object of plain values.
+// pretty() returns the text on several lines, indented by one blank per level. These values are on one line each: an
+// array of plain values, however long; an object of plain values that is an element of an array; any other short object
+// of plain values.
 struct PrettyPlace {
     std::size_t depth{};  // brackets that are open around the value
-    bool is_row{};        // the value is a row of an array
+    bool is_row{};        // the value is an element of an array
 };
 [[nodiscard]] std::string pretty(const Json& json, PrettyPlace place = {});
 
-// One line for every value, indented by two blanks. A double keeps its decimal point even if it is whole: "1.0".
+// Returns one line for every value, indented by two blanks per level. A whole double keeps its decimal point: "1.0".
 [[nodiscard]] std::string indented(const Json& json);
 
-// Writes a long JSON document part by part, with exactly the bytes that pretty() would write for the whole.
+// Writes a long JSON document part by part. The bytes are exactly those that pretty() would write for the whole
+// document.
 //
 // Memory   the part that is being added.
 

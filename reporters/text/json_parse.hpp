@@ -1,10 +1,10 @@
-// Reads JSON text. The result is one value, or a JsonBuilder takes parts out while the text is read.
+// Reads JSON text into one value. A JsonBuilder can take parts out of the value while the text is read.
 //
 // Errors   a JsonFailure that says where; no exception leaves this file.
 // Cost     linear in the text. Nesting is not bounded here.
-// Memory   the tree takes 40 bytes for each element, and 72 for each member with its key. While an object is open, each
-//          of its keys takes 72 bytes more. JsonBuilder's bound keeps the tree below 200 MB for any text of up to 10
-//          MB.
+// Memory   the tree takes 40 bytes for each element, and 72 for each member with its key. Until the end of an object
+//          has been read, each of its keys takes 72 bytes more. The bound most_held() keeps the tree below 200 MB for
+//          any text of up to 10 MB.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ struct JsonFailure {
     bool is_too_large{};  // the tree exceeds the bound of the builder
 };
 
-// The largest tree allowed for a text, in elements; a member counts as three. A text of 2 bytes an element, such as
-// [0,0,0,...], makes a tree of twenty times its size. memsweep's own texts have 5 bytes an element or more, and their
-// most frequent parts are taken out of the tree.
+// Returns the size of the largest tree allowed for a text, in elements; a member counts as three. A text of 2 bytes an
+// element, such as [0,0,0,...], makes a tree of twenty times its size. memsweep's own texts have 5 bytes an element or
+// more, and their most frequent parts are taken out of the tree.
 [[nodiscard]] constexpr std::size_t most_held(std::size_t text_bytes)
 {
     constexpr std::size_t of_any_text = 2'500'000;
@@ -51,7 +51,7 @@ class JsonBuilder {
     void key(std::string name);
     void add(Json value);
 
-    // The tree exceeds its bound: add nothing more.
+    // True: the tree exceeds its bound, and the caller must add nothing more.
     [[nodiscard]] bool is_too_large() const { return held_ > most_; }
     [[nodiscard]] Json whole() { return std::move(whole_); }
 
@@ -67,7 +67,8 @@ class JsonBuilder {
     [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }  // the outermost first
 
   private:
-    // Called with each complete value. True: it was taken, and is left out of the innermost container.
+    // Called with each complete value. True: the derived class has taken the value, so it is left out of the innermost
+    // container.
     [[nodiscard]] virtual bool take(const Json& /*value*/) { return false; }
     virtual void meet_key() {}  // a key in the innermost container has been read
 
@@ -77,6 +78,7 @@ class JsonBuilder {
     Json whole_;
 };
 
+// Reads a whole text into `builder`. Returns what went wrong; empty: nothing, and builder.whole() has the value.
 [[nodiscard]] std::optional<JsonFailure> parse_json(std::string_view text, JsonBuilder& builder);
 
 // Parses text that is part of the program.

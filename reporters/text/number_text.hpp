@@ -7,8 +7,8 @@
 
 namespace memsweep::reporters {
 
-// The shortest decimal text that reads back to the same double: "195313", "0.1", "1e-09". Zero has no sign. Empty for a
-// value that is not finite, because JSON and CSV have no such number. The locale does not matter.
+// Returns the shortest decimal text that reads back to the same double: "195313", "0.1", "1e-09". Zero has no sign.
+// Empty for a value that is not finite, because JSON and CSV have no such number. The locale has no effect.
 [[nodiscard]] std::string number_text(double value);
 
 // Reads a time in the form of results, 2026-01-31T12:00:00.000Z. Returns the seconds since 1970-01-01T00:00:00Z; empty

@@ -1,6 +1,7 @@
 // Passes on the text of a writer piece by piece, so that even a long report is never in memory as a whole.
 //
-// Errors   a taker that returns false is not called again. Later text is dropped, and finish() returns false.
+// Errors   the sink passes text to a function, its Taker. If the Taker returns false, it is not called again: later
+//          text is dropped, and finish() returns false.
 // Memory   one piece, some 64 KiB.
 // Threads  one.
 #pragma once
@@ -36,7 +37,7 @@ class TextSink {
         pass_on_when_full();
     }
 
-    // Passes on what is left. True: the taker took everything.
+    // Passes on the last piece. True: the Taker returned true for every piece.
     [[nodiscard]] bool finish();
 
   private:
@@ -54,7 +55,7 @@ class TextSink {
     bool taken_{true};
 };
 
-// The whole text that `write` puts into a sink, for texts that are small or that are to be compared.
+// Returns the whole text that `write` puts into a sink, for texts that are small or that are to be compared.
 [[nodiscard]] std::string whole_text(const std::function<void(TextSink&)>& write);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// Words for a table of cases that say why a cell has no value.
+// Says in words why a cell in a table of cases has no value.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace memsweep::reporters {
 
-// "the faults do not differ"; empty if the contrast does have a time per fault, so that there is nothing to explain.
+// Says why the cell for the time per fault has no value: "the faults do not differ". Empty if it has a value.
 [[nodiscard]] std::string no_price_text(const measure::PlacementContrast& contrast);
 
-// Why a cell has no value: "no case for this pair".
+// Says why a cell of a matrix has no value: "no case for this pair", the case's reason, or "no value was measured".
 [[nodiscard]] std::string no_value_text(const measure::PlaceMatrix::Cell& cell);
 
 }  // namespace memsweep::reporters

@@ -1,4 +1,4 @@
-// Why an allocator's cost jumps at a size, in words.
+// Says in words why an allocator's cost jumps at a size.
 #pragma once
 
 #include <string>
@@ -8,6 +8,6 @@
 namespace memsweep::reporters {
 
 [[nodiscard]] std::string limit_text(measure::CliffLimit limit);
-[[nodiscard]] std::string without_text(measure::LimitMoves moves);  // why no setting moves the limit; empty: one does
+[[nodiscard]] std::string without_text(measure::LimitMoves moves);  // why no setting moves it; empty: a setting does
 
 }  // namespace memsweep::reporters

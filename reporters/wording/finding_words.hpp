@@ -9,7 +9,7 @@
 
 namespace memsweep::reporters {
 
-// A sentence for the reader, and how much it matters.
+// A sentence for the reader, and how important it is.
 struct Statement {
     measure::Importance importance{};
     std::string text;  // without a full stop
@@ -18,12 +18,13 @@ struct Statement {
 [[nodiscard]] std::string sentence(const measure::Finding& finding);
 [[nodiscard]] std::vector<Statement> statements(std::span<const measure::Finding> findings);
 
-// "finalizer: 7.2x the time per array of refcount (95 % interval 6.8 to 7.6); page faults explain 81 % of the extra
-// time (...); holds 762.9 MiB after drop".
+// Compares a case with the base case: "finalizer: 7.2x the time per array of refcount (95 % interval 6.8 to 7.6); page
+// faults explain 81 % of the extra time (...); holds 762.9 MiB after drop".
 [[nodiscard]] std::string sentence(const measure::CaseContrast& contrast);
 
-// "holds 762.9 MiB after drop and still 762.9 MiB after collect; released between the samples after_collect and
-// after_drain (drains took 18.0 ms)".
+// Says how much memory a case still holds at which samples, and when the memory is released: "holds 762.9 MiB after
+// drop and still 762.9 MiB after collect; released between the samples after_collect and after_drain (drains took 18.0
+// ms)".
 [[nodiscard]] std::string held_part(const measure::Held& held, std::string_view base_name);
 
 }  // namespace memsweep::reporters

@@ -9,10 +9,11 @@
 
 namespace memsweep::reporters {
 
-// "bandwidth of probe_bandwidth/kernel=read,...: 11.2 GB/s instead of 22.4 GB/s (0.50x, z -31, q 1e-9)"
+// Describes an outlier: "bandwidth of probe_bandwidth/kernel=read,...: 11.2 GB/s instead of 22.4 GB/s (0.50x, z -31, q
+// 1e-9)"
 [[nodiscard]] std::string outlier_text(const model::Fleet& fleet, const measure::Outlier& outlier);
 
-// "2 hosts with AMD EPYC 7763, 64 cores: too few of a kind to compare with each other"
+// Says which hosts are not judged: "2 hosts with AMD EPYC 7763, 64 cores: too few of a kind to compare with each other"
 [[nodiscard]] std::string small_kind_text(const measure::SmallKind& kind);
 
 [[nodiscard]] std::vector<Statement> fleet_statements(const model::Fleet& fleet,

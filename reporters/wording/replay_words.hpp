@@ -7,10 +7,10 @@
 
 namespace memsweep::reporters {
 
-// "take jemalloc: no other is shown to be faster or to hold less".
+// Names the allocator to take, and says why: "take jemalloc: no other is shown to be faster or to hold less".
 [[nodiscard]] std::string verdict_text(const measure::ReplayVerdict& verdict);
 
-// What the verdict rests on: "by the medians jemalloc is fastest, 12 ns per event against ...".
+// Says what the verdict rests on: "by the medians jemalloc is fastest, 12 ns per event against ...".
 [[nodiscard]] std::string figures_text(const measure::ReplayVerdict& verdict);
 
 }  // namespace memsweep::reporters

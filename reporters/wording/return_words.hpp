@@ -1,4 +1,4 @@
-// Clauses that say why a report does not tell how much memory removing call sites returns.
+// Says in clauses why a report does not state how much memory the removal of call sites would return.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace memsweep::reporters {
 
-// "too small to tell from the replay's own 0.4 MiB", or "its 3 replays are 2.0 MiB apart"; empty: the report tells the
-// figure.
+// Says why the report does not state `figure`, a number of bytes: "too small to tell from the replay's own 0.4 MiB", or
+// "its 3 replays are 2.0 MiB apart". Empty: the report states it.
 [[nodiscard]] std::string untold_text(const measure::ReturnedBytes& figure, std::uint32_t runs);
 
-// "its replay holds 30.0 MiB of heap where the program held 20.0 MiB, and more than 5 % apart says nothing of it"
+// Says why the report states no number at all: "its replay holds 30.0 MiB of heap where the program held 20.0 MiB, and
+// more than 5 % apart says nothing of it"
 [[nodiscard]] std::string unusable_text(const measure::ReplayCheck& check);
 
 }  // namespace memsweep::reporters

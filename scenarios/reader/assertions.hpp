@@ -1,5 +1,5 @@
-// The key "assert": the assertions of a scenario. They are parsed, and checked against the axes and against the points
-// that the cases sample.
+// The key "assert": the assertions of a scenario. They are parsed, and checked against the axes of the scenario and
+// against the points that its cases sample.
 //
 // Errors   into Diagnostics: mistakes in an expression, in the parser's words; unknown axes, values and points.
 #pragma once
@@ -23,8 +23,8 @@ namespace memsweep::scenarios {
 // Adds the names of all points that these steps sample.
 void collect_points(const std::vector<model::Step>& steps, std::set<std::string>& points);
 
-// The same for steps as they stand in the file. So points of steps with other mistakes are included, and an assertion
-// about such a point is not reported as a further mistake.
+// As above, for steps as the file has them, before they are checked. So points of steps with mistakes are included, and
+// an assertion about such a point is not reported as a further mistake.
 void collect_points(const SourceNode& steps, std::set<std::string>& points);
 
 [[nodiscard]] std::vector<model::Assertion>

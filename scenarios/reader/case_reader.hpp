@@ -1,7 +1,7 @@
 // Makes the cases of a scenario: one for every combination of axis values. In each case, placeholders are replaced, and
 // memory, release and steps are converted to the types of the model.
 //
-// Errors   into Diagnostics. In a scenario with errors only the first max_cases_with_errors cases are checked.
+// Errors   into Diagnostics. If a scenario has errors, only its first max_cases_with_errors cases are checked.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@
 namespace memsweep::scenarios {
 
 // Reads the release block of a case. Keys of inherited profiles come first, then the keys of the block's profile, then
-// the block's own; later keys win. A profile is a file of `format: memsweep-profile`. A scenario names it by its name
-// in configs/runtimes, or by a path relative to the scenario.
+// the block's own; a later key replaces an earlier one. A profile is a file of `format: memsweep-profile`. A scenario
+// names it by its name in configs/runtimes, or by a path relative to the scenario.
 //
-// Cost     each profile is read and parsed only once per load.
+// Cost     each profile is read and parsed only one time per load.
 class ReleaseReader {
   public:
     explicit ReleaseReader(Sources& sources) : sources_{sources} {}
@@ -29,7 +29,7 @@ class ReleaseReader {
     // Fills the case's release and profile.
     void read(const SourceNode& node, const Reading& reading, model::Case& plan_case);
 
-    // Reads only the keys of a profile. `place`: where the profile is named.
+    // Reads only the keys of a profile. `place`: where the scenario names the profile.
     void read_profile(const std::string& name, const Place& place, const Reading& reading, model::Case& plan_case);
 
   private:
@@ -47,17 +47,18 @@ inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", 
 
 [[nodiscard]] model::MemorySpec read_memory(const SourceNode& node, const Reading& reading);
 
-// Why a case with this release cannot use this memory; empty if it can.
+// Says why a case with this release cannot use this memory; empty if it can.
 [[nodiscard]] std::vector<std::string> memory_objections(const model::MemorySpec& memory,
                                                          const model::ReleaseSpec& release);
 
-// The allocator of a case: the value of the reserved axis, and its settings as environment variables. `node` is the
-// block "allocators", or null.
+// Returns the allocator of a case: the value of the axis "allocator", and the settings of this allocator as environment
+// variables. `node` is the block "allocators", or null.
 [[nodiscard]] model::AllocatorSpec read_allocator(const SourceNode* node, const std::vector<model::Param>& params,
                                                   const Reading& reading);
 
-// The cases of a scenario. `top` is its top level; `plan` and `axes` hold its name, requirements and axes. `reading` is
-// that of the scenario; each case gets its own scope, with the values of its axes.
+// Reads the cases of a scenario. `top` is the scenario's top level; `plan` and `axes` hold its name, requirements and
+// axes. `reading` has the scenario's scope; each case is read with a scope of its own, which has the values of its
+// axes.
 [[nodiscard]] std::vector<model::Case> read_cases(const Fields& top, const model::Plan& plan, const Axes& axes,
                                                   const model::SeriesSpec& series, Sources& sources,
                                                   const Reading& reading);

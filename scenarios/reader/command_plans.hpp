@@ -1,5 +1,6 @@
-// Makes plans and scenarios from the options of commands. One is the plan of `memsweep run -- CMD`. Another is the
-// scenario that `memsweep probe` writes for transfers described in words, so that users can keep, change and gate it.
+// Makes plans and scenarios from the options of commands. For example, makes the plan of `memsweep run -- CMD`. Also
+// makes the scenario that `memsweep probe` writes for transfers described in words, so that users can keep it, change
+// it and compare its results.
 //
 // Errors   as the loader's.
 #pragma once
@@ -14,15 +15,15 @@
 
 namespace memsweep::scenarios {
 
-// A plan of one case: this program with these arguments. The case is named after the program's file. Axes (-a
-// NAME=VALUES) need no declaration. With axes there is a case for every combination; the words must be UTF-8, and may
-// hold ${axis.NAME}. Without axes the words are taken unchanged, with any bytes. With `shell` there is a single word, a
-// script of /bin/sh, and the case is named after the script's first word.
+// Makes a plan of one case: this program with these arguments. The case is named after the program's file. Axes (-a
+// NAME=VALUES) need no declaration. With axes there is a case for every combination of their values; the words must be
+// UTF-8, and may contain ${axis.NAME}. Without axes the words are taken unchanged, with any bytes. With `shell`,
+// `words` is a single word, a script of /bin/sh, and the case is named after the script's first word.
 [[nodiscard]] Loaded command_plan(const std::vector<std::string>& words, const std::string& description,
                                   const Overrides& overrides, const Surroundings& surroundings, bool shell = false);
 
-// A plan that compares two programs. It has the cases of both programs. Their first axis is `build`, with the values
-// `base` and `candidate`. The cases are shuffled within each round.
+// Makes a plan that compares two programs. The plan has the cases of both programs. The first axis of these cases is
+// `build`, with the values `base` and `candidate`. The cases are shuffled within each round.
 //
 // Errors   also: the overrides have an axis named `build`.
 inline constexpr std::string_view build_axis = "build";
@@ -33,11 +34,12 @@ inline constexpr std::string_view candidate_build = "candidate";
                                            const Overrides& overrides, const Surroundings& surroundings,
                                            bool shell = false);
 
-// Gives every program of a plan made by these functions this file as its standard input. The fingerprints cover the
-// file's contents but not its name, because the same bytes from another file are the same measurement.
+// Sets this file as the standard input of every program of a plan that the functions above made. The fingerprints cover
+// the file's contents but not its name, because the same bytes from another file are the same measurement.
 void give_input(model::Plan& plan, const std::string& path, const std::string& contents);
 
-// The text of a scenario that makes these transfers of `bytes` each. It ends in a newline. `repetitions`: at least 1.
+// Returns the text of a scenario that makes these transfers, each of `bytes` bytes. The text ends in a newline.
+// `repetitions`: at least 1.
 [[nodiscard]] std::string transfer_scenario(const std::vector<model::TransferSpec>& transfers, std::uint64_t bytes,
                                             std::uint32_t repetitions);
 

@@ -1,4 +1,4 @@
-// Files that say when a result is good enough, so that a team can share these criteria.
+// Reads files that say when a result is good enough. A team can share such criteria.
 //
 // A gate says which metrics a comparison judges, and by how much they may change (`format: memsweep-gate`, version 1;
 // docs/measurement.md). Limits turn a probe into a health check: `memsweep probe --limits FILE` (`format:
@@ -24,7 +24,7 @@ using LoadedGate = tl::expected<measure::Criteria, std::vector<base::Error>>;
 struct ProbeLimit {
     std::string scenario;  // "probe_bandwidth": the limit is for its cases only; empty: for all cases
     model::Assertion assertion;
-    bool optional{};  // the limit also holds if none of its cases was measured
+    bool optional{};  // true: if none of its cases was measured, the limit counts as met
 };
 
 using LoadedLimits = tl::expected<std::vector<ProbeLimit>, std::vector<base::Error>>;
@@ -32,7 +32,7 @@ using LoadedLimits = tl::expected<std::vector<ProbeLimit>, std::vector<base::Err
 [[nodiscard]] LoadedGate load_gate(const std::string& path);
 [[nodiscard]] LoadedLimits load_limits(const std::string& path);
 
-// The same for text that was read already; `name` stands for the path.
+// As load_gate() and load_limits(), for text that was read already. `name` stands for the path in messages.
 [[nodiscard]] LoadedGate load_gate_text(const std::string& name, std::string_view text);
 [[nodiscard]] LoadedLimits load_limits_text(const std::string& name, std::string_view text);
 

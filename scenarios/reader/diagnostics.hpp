@@ -1,8 +1,8 @@
 // The mistakes in a file, with their places. All mistakes are collected, so that one load reports everything.
 //
 // Units      lines and columns from 1; a column is a character (UTF-8 sequence), as editors count.
-// Cost       at most max_errors_kept mistakes are kept. Code that walks a long list stops once full() is true: messages
-//            that suggest a word take time, and a broken file may hold 200,000 errors.
+// Cost       at most max_errors_kept mistakes are kept. Code that walks a long list stops when full() is true: messages
+//            that suggest a word take time, and a broken file may have 200,000 errors.
 // Ownership  the file's name belongs to the loader and outlives every place in it.
 #pragma once
 
@@ -20,7 +20,7 @@
 namespace memsweep::scenarios {
 
 struct Place {
-    std::uint32_t file{};  // number of the file in the order of opening; messages are sorted by it
+    std::uint32_t file{};  // number of the file in the order of opening; messages are sorted by this number
     std::uint32_t line{};  // 0: the place is not in a file; `name` is then a command-line flag
     std::uint32_t column{};
     std::string_view name;
@@ -43,7 +43,8 @@ class Diagnostics {
     [[nodiscard]] std::size_t count() const { return found_.size(); }
     [[nodiscard]] bool full() const;
 
-    // The errors in the order of the files: at most max_errors_shown, then one that says how many more there are.
+    // Returns the errors in the order of the files: at most max_errors_shown, then one that says how many more there
+    // are.
     [[nodiscard]] std::vector<base::Error> sorted() const;
 
   private:

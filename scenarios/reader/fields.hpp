@@ -29,28 +29,31 @@ struct Reading {
     Diagnostics& diagnostics;
 };
 
-// Reads a value of the option's kind, within the option's bounds. Returns the alternative of Value that belongs to this
-// kind. Empty: a problem was reported. Objects and lists of objects cannot be read in this way.
+// Reads a value of the option's kind, within the option's bounds. The result has the alternative of Value that belongs
+// to this kind. Empty: a mistake was reported. Objects and lists of objects cannot be read in this way.
 [[nodiscard]] std::optional<Value> read_value(const SourceNode& node, const OptionInfo& option, const Reading& reading);
 
-// The number in a device's name, such as gpu0; empty for anything else.
+// Returns the number in a device's name: 0 for "gpu0". Empty for any other text.
 [[nodiscard]] std::optional<std::uint32_t> device_number(std::string_view name);
 
-// Checks an object that was not read from a file. Returns how it violates the bounds of `options`.
+// Checks an object that was not read from a file. Returns how the object violates the bounds of `options`; empty if it
+// does not.
 [[nodiscard]] std::vector<std::string> out_of_bounds(std::span<const OptionInfo> options, const void* object);
 
-// A scalar that fits model::Scalar, for axes and variables; `what` names it in messages.
+// Reads a scalar that fits model::Scalar, for axes and variables; `what` names it in messages. Empty: a mistake was
+// reported.
 [[nodiscard]] std::optional<model::Scalar> read_scalar(const SourceNode& node, std::string_view what,
                                                        const Reading& reading);
 
-// A string with its placeholders replaced. If it is a single placeholder, its value may be a number.
+// Reads a string and replaces its placeholders. If the string is a single placeholder with a number as its value,
+// returns this number as text. Empty: a mistake was reported.
 [[nodiscard]] std::optional<std::string> read_text(const SourceNode& node, std::string_view what,
                                                    const Reading& reading);
 
 // Makes a node at `place` from the value.
 [[nodiscard]] SourceNode node_of(const model::Scalar& value, const Place& place);
 
-// An integer that is not negative; empty for anything else.
+// Returns the value of an integer that is not negative; empty for any other value.
 [[nodiscard]] std::optional<std::uint64_t> whole_number(const SourceNode& node);
 
 class Fields {
@@ -62,13 +65,13 @@ class Fields {
     void check(std::span<const OptionInfo> table, std::span<const OptionInfo> more = {});
 
     [[nodiscard]] bool is_object() const { return object_ != nullptr; }
-    [[nodiscard]] const SourceNode* raw(std::string_view key) const;  // null when absent
-    // False if the object's "format" is another one. A single message reports this, instead of one message for each
-    // key.
+    [[nodiscard]] const SourceNode* raw(std::string_view key) const;  // null: the key is absent
+    // False if the object has a "format" other than this one; true also if it has none. A single message reports the
+    // wrong format, instead of one message for each key.
     [[nodiscard]] bool has_format(std::string_view format) const;
 
     [[nodiscard]] bool has(std::string_view key) const { return raw(key) != nullptr; }
-    // The place of the value; if the key is absent, the place of the object.
+    // Returns the place of the value; if the key is absent, the place of the object.
     [[nodiscard]] const Place& place(std::string_view key) const;
 
     // Reads every key that the table binds to a member, in the order of the table's rows.
@@ -127,7 +130,7 @@ Fields read_object(const SourceNode& node, std::string_view key, const OptionTab
     return fields;
 }
 
-// The same for the object that stands at `key` in another object, if there is one.
+// As above, for the object at `key` of `outer`; does nothing if the key is absent.
 template <typename Object>
 void read_object(const Fields& outer, std::string_view key, const OptionTable<Object>& table, const Reading& reading,
                  Object& into)

@@ -21,7 +21,7 @@ struct OptionInfo;
 
 inline constexpr std::string_view fingerprint_version = "memsweep-fingerprint-1";
 
-// Computes the SHA-256 of bytes that arrive in several parts. Call hex() once, at the end.
+// Computes the SHA-256 of bytes that arrive in several parts. Call hex() only one time, at the end.
 class Digest {
   public:
     Digest();
@@ -37,7 +37,7 @@ class Digest {
     std::unique_ptr<State> state_;
 };
 
-// 64 lower-case hexadecimal digits.
+// Returns the SHA-256 of the bytes as 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
 // Sets the fingerprints of the plan and of each case.
@@ -50,8 +50,9 @@ class Digest {
 // A case's fingerprint covers the plan's name, isolation and requirements and the case itself, without the assertions.
 void take_fingerprints(model::Plan& plan);
 
-// The canonical JSON of one object, from which fingerprints are made. Its keys are sorted, and numbers replace strings
-// with units. `object` has the type to which `options` are bound; `plain` is a default-constructed object of this type.
+// Returns the canonical JSON of one object, from which fingerprints are made. Its keys are sorted, and numbers replace
+// strings with units. `object` has the type to which `options` are bound; `plain` is a default-constructed object of
+// this type.
 [[nodiscard]] std::string canonical_object(std::span<const OptionInfo> options, const void* object, const void* plain);
 
 }  // namespace memsweep::scenarios

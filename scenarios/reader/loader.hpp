@@ -46,10 +46,11 @@ struct Overrides {
 
 using Loaded = tl::expected<model::Plan, std::vector<base::Error>>;
 
-// Path "-" is the standard input. Messages name it "<stdin>", and its includes are relative to the working directory.
+// Loads a scenario file. Path "-" is the standard input. Messages call the input "<stdin>", and its includes are
+// relative to the working directory.
 [[nodiscard]] Loaded load(const std::string& path, const Overrides& overrides, const Surroundings& surroundings);
 
-// The same for text that was read already; `name` stands for the path.
+// As load(), for text that was read already; `name` stands for the path.
 [[nodiscard]] Loaded load_text(const std::string& name, std::string_view text, const Overrides& overrides,
                                const Surroundings& surroundings);
 
@@ -59,7 +60,7 @@ struct CatalogEntry {
     std::string name;  // the file's stem if the file does not load
     std::string description;
     std::size_t cases{};
-    std::vector<base::Error> errors;  // empty: it loads
+    std::vector<base::Error> errors;  // empty: the file loads
 };
 
 // Loads every *.json and *.jsonc file directly in the folder, in the order of their paths. A file that does not load is
@@ -77,10 +78,11 @@ struct ProfileEntry {
     std::string mode;    // the release mode, which may be inherited
     std::string description;
     bool verified{};
-    std::vector<base::Error> errors;  // empty: it can be used
+    std::vector<base::Error> errors;  // empty: the profile can be used
 };
 
-// Every *.json file directly in surroundings.profile_folder, in the order of their paths. Errors: as list_catalog.
+// Lists every *.json file directly in surroundings.profile_folder, in the order of their paths. Errors: as
+// list_catalog.
 [[nodiscard]] base::Expected<std::vector<ProfileEntry>> list_profiles(const Surroundings& surroundings);
 
 }  // namespace memsweep::scenarios

@@ -1,8 +1,8 @@
 // Follows the names of arrays through the steps, to find mistakes before anything runs. A mistake is the use of a name
 // that was never allocated, that is already dropped, or that an earlier pass of its loop drops.
 //
-// Cost     linear in steps x depth of loops. A loop is walked only once: which names its later passes lack follows from
-//          the names that the first pass needs and the names that it leaves.
+// Cost     linear in steps x depth of loops. Each loop is walked only one time. The names that the first pass needs,
+//          and the names that it leaves, tell which names later passes lack.
 // Errors   into Diagnostics, at the name.
 #pragma once
 
@@ -35,7 +35,7 @@ class NameFlow {
     void enter_loop();
     void leave_loop(bool more_passes);
 
-    // A scope drops, at its end, the names that held no arrays when it began.
+    // At its end, a scope drops the names that got their arrays within the scope.
     void enter_scope();
     void leave_scope(const Place& place);
 

@@ -60,14 +60,14 @@ struct Binding {
 // How a key appears in the canonical form, from which fingerprints are made.
 struct Canonical {
     enum class Form : std::uint8_t {
-        unless_default,  // by name, unless it is the default: so a new key changes no earlier fingerprint
+        unless_default,  // by name, unless it is the default: so a new key changes no fingerprint of older scenarios
         always,          // by name
         listed,          // without a name, at its position in a list of values
         left_out,
     };
     std::optional<Form> form;              // empty: as the table sets it, else unless_default
     std::string_view name;                 // name of the member, or JSON pointer of the list; empty: the key
-    std::optional<std::size_t> position;   // position in the list; empty: the next one
+    std::optional<std::size_t> position;   // position in the list; empty: after the row before
     bool (*counts)(const void* object){};  // whether to write the key; null: always
     Value (*get)(const void* object){};    // value to write; null: that of the binding
 };
@@ -95,10 +95,10 @@ unit_of(OptionKind kind);  // unit of min and max: "B", "ns", "1"; empty if ther
                                        std::uint64_t bound);   // as written in a file: "8KiB", "24h", "1,000"
 [[nodiscard]] std::string accepted(const OptionInfo& option);  // "an integer from 1 to 1,000,000,000", for messages
 
-// A default as a file has it, without quotes: "256MiB", "60s", "0.5"; empty: no default.
+// Writes a default as a file has it, without quotes: "256MiB", "60s", "0.5"; empty: no default.
 [[nodiscard]] std::string format_default(OptionKind kind, const Value& value);
 
-// The columns of `memsweep list --json` for a key, and the cells of one key.
+// The columns of `memsweep list --json`, and the cells of the row for one key.
 inline constexpr std::array<std::string_view, 10> option_columns{"section", "key", "type", "required", "default",
                                                                  "min",     "max", "unit", "choices",  "meaning"};
 [[nodiscard]] std::vector<model::Scalar> option_cells(std::string_view section, const OptionInfo& option);
@@ -117,7 +117,7 @@ template <typename Object>
 
 template <typename Object>
 struct Row {
-    OptionInfo option;  // an option without a name sets the canonical form of later rows that set none
+    OptionInfo option;  // an option without a name sets the canonical form of those later rows that set none themselves
     bool default_elsewhere{};
 
     [[nodiscard]] Row required() &&
@@ -145,7 +145,7 @@ struct Row {
         return std::move(*this);
     }
 
-    // The default depends on other keys, and the reader supplies it.
+    // The default depends on other keys. The table has none, and the reader supplies it.
     [[nodiscard]] Row without_default() &&
     {
         default_elsewhere = true;
@@ -170,7 +170,7 @@ struct Row {
         return canonical(Canonical::Form::listed, list, counts);
     }
 
-    // Puts the row at this position of its list, instead of behind the row before.
+    // Puts the row at this position of its list, instead of after the row before.
     [[nodiscard]] Row at(std::size_t position) &&
     {
         return with([&](OptionInfo& row) { row.canonical.position = position; });
@@ -222,7 +222,8 @@ class OptionTable {
         }
     }
 
-    // Appends a row. Its default is that of a default-constructed object. `usual`: its canonical form if it sets none.
+    // Appends a row. Its default is the value in a default-constructed object. `usual`: the row's canonical form if the
+    // row sets none.
     void add(Row<Object> row, const Canonical& usual = {})
     {
         OptionInfo& option = row.option;
@@ -311,15 +312,15 @@ void assign(Member& member, const Value& value)
     }
 }
 
-// A row without a name. The rows after it are written into this list of the canonical form, one after the other. They
-// are left out for objects for which `counts` returns false.
+// Makes a row without a name. The rows after this one are written into the list `list` of the canonical form, one after
+// the other. For objects for which `counts` returns false, they are left out.
 template <typename Object, typename Counts = std::nullptr_t>
 Row<Object> listed_below(std::string_view list, Counts counts = {})
 {
     return Row<Object>{}.listed(list, counts);
 }
 
-// A key that the reader handles itself, so it is not bound to a member.
+// Makes a row for a key that the reader handles itself, so the key is not bound to a member.
 template <typename Object>
 Row<Object> key(std::string_view name, OptionKind kind, std::string_view help)
 {
@@ -331,14 +332,15 @@ Row<Object> key(std::string_view name, OptionKind kind, std::string_view help)
     return row;
 }
 
-// The version of a format; so far only version 1 exists.
+// Makes a row for the version of a format; so far only version 1 exists.
 template <typename Object>
 Row<Object> version_key()
 {
     return key<Object>("version", OptionKind::integer, "of the format").within(1, 1).required();
 }
 
-// A key whose value is read from the object by Get(object), and written to it by Set(object, value).
+// Makes a row for a key. Get(object) reads its value from the object, Set(object, value) writes the value to the
+// object.
 template <typename Object, typename Get, typename Set>
 Row<Object> bound(std::string_view name, OptionKind kind, std::string_view help, Get /*get*/, Set /*set*/)
 {

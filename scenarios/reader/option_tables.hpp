@@ -53,16 +53,17 @@ struct Profile {
 [[nodiscard]] const OptionTable<model::TransferJob>& transfer_table();  // for each transfer of a step
 
 [[nodiscard]] std::span<const OptionInfo> axis_range_options();
-// One key per allocator; its value is an object of settings.
+// Returns one key per allocator; the key's value is an object of settings.
 [[nodiscard]] std::span<const OptionInfo> allocators_options();
-// Empty: the allocator has no settings.
+// Returns the settings of this allocator. Empty: it has none.
 [[nodiscard]] std::span<const OptionInfo> allocator_options(std::string_view allocator);
 
-// The keys of the operation `op`, bound to its alternative of model::Operation. Empty if the operation has no keys.
+// Returns the keys of the operation `op`, bound to the alternative of model::Operation for this operation. Empty if the
+// operation has no keys.
 [[nodiscard]] std::span<const OptionInfo> operation_options(std::string_view op);
 
-// All of these tables by name, in the order of the documentation: "scenario", "memory", "release", "step",
-// "step: alloc", ...
+// option_sections() returns all tables of this file by name, in the order of the documentation: "scenario", "memory",
+// "release", "step", "step: alloc", ...
 struct OptionSection {
     std::string name;
     std::string_view meaning;

@@ -16,7 +16,7 @@ namespace memsweep::scenarios {
 
 using ReleaseKeys = std::vector<std::pair<std::string, std::string>>;  // the keys of "release" with their values
 
-// The release spec of a scenario with this profile and these keys. A later key wins over an earlier one.
+// Returns the release spec of a scenario with this profile and these keys. A later key replaces an earlier one.
 [[nodiscard]] base::Expected<model::ReleaseSpec> release_of(const std::string& profile, const ReleaseKeys& keys,
                                                             const std::string& flag, const Surroundings& surroundings);
 
@@ -28,7 +28,7 @@ struct ProfileFile {
     ReleaseKeys keys;
 };
 
-// The text of the file; it ends in a newline.
+// Returns the text of the file; it ends in a newline.
 [[nodiscard]] std::string to_text(const ProfileFile& file);
 
 }  // namespace memsweep::scenarios

@@ -26,15 +26,15 @@ struct ReplayRequest {
     model::ReplayTouch touch{model::ReplayTouch::recorded};
     model::ReplaySpeed speed{model::ReplaySpeed::maximum};
     std::vector<std::string> without;     // names of call sites to leave out
-    std::vector<bool> left_out;           // the same, by the number of the call stack: true if it is left out
-    std::string until;                    // where the replay ends (trace::TraceMoment); empty: at "exit"
+    std::vector<bool> left_out;           // by the number of a call stack: true if the stack is left out
+    std::string until;                    // moment at which the replay ends (trace::TraceMoment); empty: "exit"
     std::uint64_t collect_every{10'000};  // for release modes with a collector, if no profile is given
-    // How long a replay idles after its last event, and for how long at most its resident memory is watched after
-    // everything has been freed. Empty: it idles for 12 s on allocators that return memory after a delay, and for 1 s
-    // on others; the watch is not shortened.
+    // How long a replay idles after its last event. It is also the longest time for which the replay's resident memory
+    // is watched after everything has been freed. Empty: a replay idles for 12 s on allocators that return memory after
+    // a delay, and for 1 s on all others; the watch is not shortened.
     std::optional<std::chrono::nanoseconds> settle;
-    bool latency{true};            // replay once more at the end, with every call timed
-    std::uint32_t repetitions{6};  // fewer give no interval, and so no verdict
+    bool latency{true};            // one more replay at the end, with every call timed
+    std::uint32_t repetitions{6};  // with fewer than six, there is no interval, and so no verdict
     std::uint32_t warmup{1};
     std::chrono::nanoseconds timeout{std::chrono::minutes{10}};
 };

@@ -22,8 +22,8 @@ namespace memsweep::scenarios {
 [[nodiscard]] std::string_view explain_schema();
 [[nodiscard]] std::string_view advice_schema();
 
-// The schema of one kind of object in a scenario. `section`: the name of its option table. `options`: the rows of this
-// table.
+// Returns the schema of one kind of object in a scenario. `section`: the name of the option table of these objects.
+// `options`: the rows of this table.
 [[nodiscard]] std::string object_schema_text(std::string_view section, std::span<const OptionInfo> options);
 
 struct NamedSchema {

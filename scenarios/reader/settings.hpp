@@ -1,5 +1,5 @@
-// Reads the parts of a scenario that all cases share: labels, settings with their includes, requirements of the
-// machine, and variables. Also applies the changes that the command line makes.
+// Reads the parts of a scenario that all cases share: labels, settings with their includes, what the scenario requires
+// of the machine, and variables. Also applies the changes that the command line makes.
 //
 // Errors   into Diagnostics.
 #pragma once
@@ -25,17 +25,20 @@ namespace memsweep::scenarios {
 void read_settings(const Fields& fields, const OptionTable<RunSettings>& table, const Reading& reading,
                    RunSettings& run);
 
-// The number of MPI ranks that a scenario needs: 2, or "2+" for two or more.
+// Reads the number of MPI ranks that a scenario needs: 2, or "2+" for two or more.
 [[nodiscard]] model::RankNeed read_ranks(const Fields& top);
 
 using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line
 
-// `node` may be null: then the scenario has no variables. Values may contain placeholders for the environment and
-// reserved words. Puts the place of each override into `flags`, by the variable's name.
+// Reads the variables. `node` may be null: then the file declares no variables. A value may refer to environment
+// variables (`${env:NAME}`) and to reserved words (such as `${ncpus}`), but not to other variables or to axes. For each
+// variable that an override sets, stores the Place of the `--set` flag in `flags`, under the variable's name, for error
+// messages.
 [[nodiscard]] Variables read_variables(const SourceNode* node, const Assignments& overrides, Sources& sources,
                                        Flags& flags, const Reading& reading);
 
-// False: the file has another format. This was reported; report nothing else about the file.
+// Checks the file's "format" and "version". False: the file has another format, and this was reported; report nothing
+// else about the file.
 [[nodiscard]] bool check_format(const Fields& top);
 
 // Checks that "$schema" and "description" are strings, in a scenario or in an included file.
@@ -47,7 +50,8 @@ void override_settings(const Overrides& overrides, RunSettings& run, Sources& so
 
 void override_safety(const Overrides& overrides, std::vector<model::Case>& cases);
 
-// The top levels of all included files, without `top` itself. Later ones override earlier ones.
+// Returns the top levels of all included files, without `top` itself. The settings of a later file replace those of an
+// earlier one.
 [[nodiscard]] std::vector<const SourceNode*> included_settings(const SourceNode& top, const std::string& path,
                                                                Sources& sources, const Reading& reading);
 

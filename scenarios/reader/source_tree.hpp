@@ -1,5 +1,5 @@
-// A JSON text as a tree in which every value knows its place. Nothing is converted. Only keys that the format leaves to
-// users (those starting with "x-") are left out.
+// A JSON text as a tree in which every value has its Place (file, line and column). Nothing is converted. Only keys
+// that the format leaves to users (those starting with "x-") are left out.
 //
 // Sources  nlohmann/json's SAX parser; comments // and /* */ are accepted, trailing commas are not.
 // Errors   into Diagnostics: syntax, bytes that are not UTF-8, duplicate keys, integers beyond 64 bits, and the limits
@@ -40,10 +40,11 @@ struct Member {
     SourceNode value;
 };
 
-// Null when `object` has no such key.
+// Null: `object` does not have this key.
 [[nodiscard]] const SourceNode* find(const Object& object, std::string_view key);
 
-// "an object", "the string \"8M\"", "the number -1": the end of "must be ..., not ...".
+// Describes a value for the end of the message "must be ..., not ...": "an object", "the string \"8M\"", "the number
+// -1".
 [[nodiscard]] std::string describe(const SourceNode& node);
 
 // Empty: the text is too broken to go on. If the only mistakes are duplicate keys, they are reported, and the tree is
@@ -51,16 +52,16 @@ struct Member {
 [[nodiscard]] std::optional<SourceNode> parse_source(const Place& start, std::string_view text,
                                                      Diagnostics& diagnostics);
 
-// Owns the files of one load: their names and trees. Places and nodes point into them, so their addresses do not change
-// while files are added.
+// Owns the files of one load: their names and trees. Places and nodes point into these names and trees, so their
+// addresses do not change while files are added.
 class Sources {
   public:
     explicit Sources(Diagnostics& diagnostics) : diagnostics_{diagnostics} {}
 
-    // Null when the text is too broken to go on.
+    // Null: the text is too broken to go on.
     const SourceNode* add(const std::string& name, std::string_view text);
 
-    // A place that stands for a command-line flag.
+    // Makes a Place that stands for a command-line flag.
     Place flag(std::string text);
 
     [[nodiscard]] std::size_t files() const { return files_; }

@@ -20,7 +20,7 @@
 
 namespace memsweep::scenarios {
 
-// The number of steps in a list, nested ones included. The steps need not have been read yet.
+// Returns the number of steps in a list, nested ones included. Works also before the steps have been read.
 [[nodiscard]] std::size_t count_steps(const SourceNode& steps);
 
 // A mistake in the value of one key.
@@ -29,8 +29,8 @@ struct KeyProblem {
     std::string why;
 };
 
-// Completes a replay with the facts of its trace. Returns why this memory and release mode cannot replay it; empty if
-// they can. `touch_asked`: the user chose how the replay touches memory; otherwise the trace decides.
+// Completes a replay step with the facts of its trace. Returns why this memory and release mode cannot replay the
+// trace; empty if they can. `touch_asked`: the user chose how the replay touches memory; otherwise the trace decides.
 [[nodiscard]] std::vector<KeyProblem> settle_replay(model::ReplayStep& step, const TraceFacts& facts,
                                                     const model::MemorySpec& memory, const model::ReleaseSpec& release,
                                                     bool touch_asked);
@@ -79,11 +79,12 @@ class StepReader {
 
     // Looks up the arrays that the keys of an operation name.
     void use_arrays(const Fields& fields, std::span<const OptionInfo> own, const void* step);
-    // Null: the name could not be read, or holds no arrays. Both mistakes are reported.
+    // Null: the name could not be read, or holds no arrays. Either mistake has been reported.
     const Arrays* use(const Fields& fields, std::string_view key, const std::string& name);
     void check_between_ranks(const Fields& fields, const model::TransferStep& step);
     void read_transfers(const Fields& fields, model::TransferStep& step);
-    // Calls `walk` with the nested steps, if there are any and their nesting is not too deep.
+    // Calls `walk` with the nested steps of `fields`. Does not call it if there are none, or if they are nested too
+    // deep.
     template <typename Walk>
     std::vector<model::Step> read_nested(const Fields& fields, const Walk& walk);
     static void check_in_parallel(const Fields& fields, std::string_view name, const model::Step& step);

@@ -2,8 +2,8 @@
 // their values.
 //
 // A string that is exactly one placeholder takes the value's type ("${count}" -> 100). Inside a longer string the value
-// is text. If the whole string is an environment placeholder, its value is read as a JSON scalar if it is one, else as
-// text. There is no arithmetic.
+// is text. If the whole string is an environment placeholder, the variable's value is read as a JSON scalar if it has
+// the form of one, else as text. There is no arithmetic.
 //
 // Errors   invalid_input: an unknown name (with a suggestion), a placeholder in a wrong form, or a name that is not
 //          allowed here. An error without a message: a mistake in the named value has already been reported.
@@ -22,7 +22,7 @@
 
 namespace memsweep::scenarios {
 
-// By name. nullopt: the variable has a mistake that was reported.
+// Values by name. nullopt: the variable has a mistake that was reported.
 using Variables = std::map<std::string, std::optional<model::Scalar>, std::less<>>;
 
 using Flags = std::map<std::string, Place, std::less<>>;  // by name: the flag that set its value
@@ -37,19 +37,20 @@ struct Scope {
     const Flags* axis_flags{};
 };
 
-// An error with code invalid_input.
+// Returns an error with code invalid_input.
 [[nodiscard]] tl::unexpected<base::Error> invalid(std::string message);
 
 [[nodiscard]] bool has_placeholder(std::string_view text);
 
 [[nodiscard]] base::Expected<model::Scalar> substitute(std::string_view text, const Scope& scope);
 
-// The node itself, or `storage` with the resulting value if the node is a string with placeholders. If a flag set the
-// value of the first placeholder, the place in `storage` is that flag. Null: there was a mistake, and it was reported.
+// Returns the node itself. If the node is a string with placeholders, returns `storage` instead, with the resulting
+// value. If a flag set the value of the first placeholder, the place in `storage` is this flag. Null: a mistake was
+// reported.
 [[nodiscard]] const SourceNode* resolve(const SourceNode& node, SourceNode& storage, const Scope& scope,
                                         Diagnostics& diagnostics);
 
-// true, 4096, 0.5 and "quoted" as JSON reads them; anything else is text. Never null.
+// Reads true, 4096, 0.5 and "quoted" as JSON does; any other text stays text. The result is never null.
 [[nodiscard]] model::Scalar scalar_of_text(std::string_view text);
 
 [[nodiscard]] std::vector<std::string_view> reserved_words();

@@ -1,11 +1,11 @@
-// What a scenario may use of the machine that loads it: files, the environment, the reserved words, and facts about a
-// trace that it replays.
+// What a scenario may use of the machine that loads it: files, the environment, the values of reserved words such as
+// ${ncpus}, and facts about a trace that the scenario replays.
 //
 // Units    bytes and counts, as the names of the members say; 0: the machine was not asked.
 // Sources  commands fill Surroundings from core/sys. Tests and the fuzzer pass fixed ones, so that a load is
 //          repeatable.
-// Cost     trace_facts() reads the trace, which takes 50 ns an event. asked_once() avoids reading it again for every
-//          case that replays it.
+// Cost     trace_facts() reads the trace, which takes 50 ns an event. With asked_once(), a trace is not read again for
+//          every case that replays it.
 // Errors   io: a file cannot be opened or read. invalid_input: a file is larger than a scenario may be. trace_facts():
 //          as TraceReader::open.
 #pragma once
@@ -22,8 +22,8 @@ namespace memsweep::scenarios {
 
 inline constexpr std::uint64_t max_file_bytes = 8U << 20U;
 
-// The bytes of a file; "-" is the standard input. A file above max_file_bytes is an error, and is not read further. So
-// reading /dev/zero does not hang.
+// Returns the bytes of a file; "-" is the standard input. A file of more than max_file_bytes is an error, and is not
+// read further. So reading /dev/zero does not hang.
 [[nodiscard]] base::Expected<std::string> read_text_file(const std::string& path);
 
 [[nodiscard]] std::optional<std::string> process_environment(const std::string& name);
@@ -36,7 +36,7 @@ struct TraceFacts {
     std::uint64_t peak_live_bytes{};
     std::uint64_t bytes_allocated{};
     std::uint64_t largest_block_bytes{};
-    // What ReplayTouch::recorded means for this trace.
+    // How a replay with ReplayTouch::recorded touches the memory of this trace.
     model::ReplayTouch touch{model::ReplayTouch::first_byte};
     bool copies{};  // the trace has reallocations or transfers
 };
@@ -47,8 +47,8 @@ inline constexpr const char* touch_fact = "touch";  // the fact of a trace that 
 
 using LookAtTrace = std::function<base::Expected<TraceFacts>(const std::string& path)>;
 
-// Makes a function that reads the facts of each path only once; after an error, it reads them again. Copies of the
-// function share the facts.
+// Makes a function that keeps the facts of each path, so that it reads a trace only one time. An error is not kept: the
+// next call reads the trace again. Copies of the function share the facts.
 //
 // Threads  one at a time.
 [[nodiscard]] LookAtTrace asked_once(LookAtTrace look);
