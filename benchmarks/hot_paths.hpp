@@ -135,7 +135,8 @@ void make_and_drop_floor(Turns& turns)
 // The least that a per-thread cache must do to keep the guarantees of a Heap as well: blocks of several heaps, sizes
 // and alignments; weak references to a block; empty handles; the owner's tag in each block.
 struct PromisedBlock : CachedBlock {  // a count other than 1 also means that a weak reference exists
-    std::int64_t place{};             // identifies the cache that kept the block: each combination of heap, thread and size has its own number
+    // Identifies the cache that kept the block: each combination of heap, thread and size has its own number.
+    std::int64_t place{};
     std::uint16_t tag{};
     std::uint8_t alignment_log2{};
 };

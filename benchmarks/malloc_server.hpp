@@ -21,7 +21,7 @@ struct MallocTask {
     std::uint64_t bytes{};
     std::uint64_t operations{};
     bool touched{};           // one write to every page between malloc and free
-    std::uint32_t threads{};  // all at once, pinned, without touching; 0: the main thread only
+    std::uint32_t threads{};  // all at the same time, pinned, without touching; 0: the main thread only
 };
 
 [[nodiscard]] base::Expected<MallocTiming> time_malloc(const MallocTask& task);

@@ -31,7 +31,7 @@ enum class ExitCode : int {
     terminated = 143,   // SIGTERM
 };
 
-// The worse of two exit codes. The order, worst first: 130, 143, 70, 2, 3, 1, 5, 4, 0.
+// Returns the worse of two exit codes. The order, worst first: 130, 143, 70, 2, 3, 1, 5, 4, 0.
 [[nodiscard]] inline ExitCode worse(ExitCode a, ExitCode b)
 {
     static constexpr std::array order{ExitCode::interrupted, ExitCode::terminated,       ExitCode::internal,
@@ -40,7 +40,7 @@ enum class ExitCode : int {
     return std::min(std::ranges::find(order, a), std::ranges::find(order, b))[0];
 }
 
-// Returns the error for a wrong input or argument. `where` names the file, the place in the file, or the flag.
+// Returns the error for a wrong input or argument. `where` names the file (perhaps with line and column) or the flag.
 [[nodiscard]] inline auto refuse(std::string message, std::string where = {})
 {
     return base::fail(base::ErrorCode::invalid_input, std::move(message), std::move(where));
@@ -51,7 +51,7 @@ enum class Arity {
     at_most_one,  // "--name" or "--name=text"
     one,
     two,
-    each_time,         // one text each time that the option is given
+    each_time,         // one text each time that the option is given; it may be given several times
     pair_each_time,    // two texts each time that the option is given
     triple_each_time,  // three texts each time
     many,              // any number of texts each time, up to the next option
@@ -94,7 +94,8 @@ struct Option {
 struct Command {
     Command(std::string command_name, std::string command_help);
 
-    // `declaration`: the names, then a blank and the placeholder: "-o,--out FILE", "trace FILE".
+    // Declares an option. `declaration`: the option's names, then a blank and the placeholder: "-o,--out FILE", "trace
+    // FILE".
     Option& option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& required_option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required

@@ -33,9 +33,9 @@ void add_global_options(Command& root, GlobalOptions& global);
 
 // Prints "memsweep: error: where: message" on stderr.
 void print_error(const base::Error& error);
-// Prints each error once, even if several inputs share it.
+// Prints each error a single time, even if several inputs have the same error.
 void print_errors(const std::vector<base::Error>& errors);
-// Prints all mistakes in files, each once, as "file:line:col: message".
+// Prints all mistakes in files, each a single time, as "file:line:col: message".
 void print_places(const std::vector<base::Error>& errors);
 void print_note(std::string_view message);
 

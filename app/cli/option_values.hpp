@@ -38,7 +38,7 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue command(std::vector<std::string>& target);
 // Makes the value of an option that takes a list such as "a,b,c": texts separated by commas.
 [[nodiscard]] OptionValue comma_texts(std::vector<std::string>& target);
-// word(): one of `choices`. words(): any number of them.
+// word() accepts one of `choices`. words() accepts any number of them.
 [[nodiscard]] OptionValue word(std::string& target, std::vector<std::string> choices);
 [[nodiscard]] OptionValue words(std::vector<std::string>& target, std::vector<std::string> choices);
 

@@ -17,25 +17,25 @@
 
 namespace memsweep::app {
 
-// Fills in which allocator's malloc the program uses. If the process tree has several programs, the first one whose
-// malloc is not the C library's decides: settings of glibc would affect only some of these programs.
+// Fills in which allocator's malloc the program uses. If the process tree has several programs, the first program whose
+// malloc is not the C library's decides, because settings of glibc would not affect that program.
 void take_origin(const base::Expected<trace::CountedTree>& tree, reporters::AdvisedProgram& program);
 
-// The settings that are tried. Also lists the settings that are left out, each with the reason.
+// Lists the settings that are tried, and the settings that are left out, each with the reason.
 class Candidates {
   public:
     Candidates(const AdviceQuestion& question, const reporters::AdvisedProgram& program, std::uint64_t memory);
 
     [[nodiscard]] const std::vector<reporters::AdviceTry>& tries() const { return tries_; }
-    // The settings that will be tried, as indices into tries(). The other functions take an index into this vector.
+    // Returns the settings that will be tried, as indices into tries(). The parameter `admitted` of other functions is
+    // an index into this vector.
     [[nodiscard]] const std::vector<std::size_t>& admitted() const { return admitted_; }
     [[nodiscard]] const model::AllocatorSpec& spec(std::size_t admitted) const { return specs_[admitted]; }
-    // Says whether the program itself is linked with the allocator that this setting is for, so that nothing has to be
-    // preloaded.
+    // Says whether the program itself is linked with the allocator that this setting is for.
     [[nodiscard]] bool comes_along(std::size_t admitted) const;
-    // Sorts the admitted settings: the smallest prediction first, those without a prediction last.
+    // Sorts the admitted settings: the smallest prediction first, settings without a prediction last.
     void put_best_first();
-    // `bytes`: the predicted memory of the program under the setting.
+    // Stores a prediction. `bytes`: the predicted memory of the program under the setting.
     void take_prediction(std::size_t admitted, double bytes) { tries_[admitted_[admitted]].predicted = bytes; }
 
   private:

@@ -49,10 +49,10 @@ class AdviceExecutor final : public engine::Executor, public engine::Observer {
     // compared.
     [[nodiscard]] bool prints_otherwise() const { return varies_; }
 
-    // The number of extra runs that were made because the program had ended before its memory could be read.
+    // Returns the number of extra runs that were made because the program had ended before its memory could be read.
     [[nodiscard]] std::uint32_t repeats() const { return repeats_; }
 
-    // The memory of the unchanged program in its last run.
+    // Returns the memory of the unchanged program in its last run.
     [[nodiscard]] const engine::Moment& moment() const { return moment_; }
 
   private:

@@ -1,5 +1,5 @@
 // Records the program that `advise` is asked about, and replays the recording under other allocators and settings. Each
-// replay shows how much memory the program would hold under one of them.
+// replay shows how much memory the program would hold under one of these allocators or settings.
 //
 // If the program has several processes, the one with the highest peak of live bytes is replayed. If the command signals
 // that its work is done, the replay ends at the moment of this signal. The moment is exact to within 64 events of each
@@ -39,14 +39,14 @@ class AdviceReplays {
     // `rest`: how long each replay idles at its end before its memory is read.
     AdviceReplays(std::chrono::nanoseconds rest, const sys::StopSignals& signals);
 
-    // Runs the program once, and returns which malloc each of its programs used. `patience`: the time left for the run
-    // and for making its trace.
+    // Runs the program one time, and returns which malloc each of its programs used. `patience`: the time left for the
+    // run and for making its trace.
     [[nodiscard]] base::Expected<trace::CountedTree> record(const engine::CommandExecutor& commands,
                                                             const engine::CompiledCase& compiled,
                                                             const engine::RunLimits& limits,
                                                             std::chrono::nanoseconds patience);
 
-    // What record() found out about mallocs; available even if record() failed afterwards.
+    // Returns what record() found out about mallocs; available even if record() failed afterwards.
     [[nodiscard]] const trace::CountedTree& seen() const { return seen_; }
 
     // Call after record() and before on(). `patience`: the time left for reading and compiling the trace.

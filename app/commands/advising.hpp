@@ -1,6 +1,6 @@
 // `memsweep advise`: measures a program without any change, tries allocator settings on it, and says which to use.
 //
-// Cost     real runs of the program: two of the unchanged program, then those that schedule::AdviceSearch asks for.
+// Cost     real runs of the program: two of the unchanged program, then the runs that schedule::AdviceSearch asks for.
 // Errors   invalid_input: the program does not exist; os: the program fails even without any setting.
 #pragma once
 

@@ -24,7 +24,7 @@ struct RunCommand;
 // The options that apply to programs and not to scenarios.
 struct CommandLines {
     std::vector<std::string> names;    // --command-name, one for each command line
-    std::vector<std::string> prepare;  // scripts, like those of `conclude`: one for all programs, or one for each
+    std::vector<std::string> prepare;  // like `conclude`: one script for all programs, or one for each
     std::vector<std::string> conclude;
     std::string setup, cleanup;                // scripts; empty: nothing
     std::string shell_program;                 // "bash"; "none": no shell; empty: /bin/sh if a shell is needed
@@ -39,8 +39,8 @@ struct CommandLines {
 
 void add_command_lines(Command& command, RunCommand& run);
 
-// Whether a text is a command line rather than the name of a scenario: it has a blank or shell syntax, and no file of
-// that name exists.
+// Says whether a text is a command line rather than the name of a scenario: it has a blank or shell syntax, and no file
+// of that name exists.
 [[nodiscard]] bool is_command_line(const std::string& text);
 
 // Returns the operator, variable or builtin for which this command line needs a shell; empty: it needs no shell.

@@ -15,17 +15,17 @@
 
 namespace memsweep::app {
 
-// Reads a gate file. `gate`: its path, or the name of a shipped one (configs/gates/NAME.json); empty: the default
+// Reads a gate file. `gate`: its path, or the name of a shipped gate file (configs/gates/NAME.json); empty: the default
 // criteria. On errors prints them and returns nullopt.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate);
 
-// Does the same, but thresholds of the command line replace those of the gate file. `thresholds`: by metric name. An
-// unknown metric is an error, which is printed, too.
+// Reads a gate file, too, but thresholds of the command line replace those of the file. `thresholds`: by metric name.
+// An unknown metric is an error, which is printed, too.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate,
                                                              const std::map<std::string, std::string>& thresholds);
 
-// Prints a note for each of these thresholds that judged nothing, because no case has its metric, or because its metric
-// is not judged.
+// Prints a note for each threshold that judged nothing, because no case has its metric, or because its metric is not
+// judged.
 void note_unjudged(const std::map<std::string, std::string>& thresholds,
                    std::span<const measure::Comparison> comparisons);
 
@@ -53,7 +53,8 @@ struct Baseline {
     model::RunReport result;
     measure::Criteria criteria;
 
-    // `run`: the report of `plan`, still without cases.
+    // Reads the baseline, and checks that a run can be compared with it. `run`: the report of `plan`, which has no
+    // cases yet.
     //
     // Errors   io: the baseline cannot be read; invalid_input: it is no result, or the result of another scenario or
     //          machine; the message says what differs.

@@ -46,8 +46,9 @@ struct RecordedBy {
 
 // The processes that a program has started, without the program's forked copy (see ProgramCopy).
 struct OtherProcesses {
-    std::uint64_t page_faults{};  // of the children that the program has waited for, and of the children that those have waited for
-    std::uint64_t peak_bytes{};   // the largest peak resident set of any of them; 0: not known
+    // Page faults of the children that the program has waited for, and of the children that those have waited for.
+    std::uint64_t page_faults{};
+    std::uint64_t peak_bytes{};  // the largest peak resident set of any of them; 0: not known
     bool are_running{};
 };
 [[nodiscard]] OtherProcesses other_processes(pid_t process);

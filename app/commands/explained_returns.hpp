@@ -2,8 +2,8 @@
 // site: replays the recording without the site's blocks.
 //
 // Units    bytes.
-// Cost     that of one SiteRemoval for the whole recording and one more per site; after a minute, no further site is
-//          begun.
+// Cost     that of SiteRemoval::without(), one time for the whole recording and one more time per site; after a minute,
+//          no further site is begun.
 // Errors   none: Explanation::no_returns says why nothing could be found out.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace memsweep::app {
 
 // The input of these replays. The trace file must not be moved or removed until the replays have ended.
 struct ReturnsBasis {
-    RemovalBasis removal;                     // its allocator is not set yet
+    RemovalBasis removal;                     // its allocator is set by take_returns()
     std::string served_by;                    // the library of the program's malloc, or the end of its path
     model::Variables environment;             // the program's variables that its allocator reads
     std::vector<std::uint32_t> site_of_node;  // for each node of the trace's stacks, the number of its site

@@ -1,5 +1,5 @@
-// Explains the memory of a program at one moment. Uses the figures that the kernel gave while the program was stopped,
-// and the recording up to that moment.
+// Explains the memory of a program at one moment. Uses the numbers that the kernel gave while the program was stopped
+// at this moment, and the recording up to this moment.
 //
 // Cost     two readings of the trace, and some 10 ms for each GiB that is searched for pointers.
 // Errors   those of reading the recording.
@@ -29,11 +29,12 @@ struct ExplainedMoment {
     std::string at;  // "end", "peak" or "time"
     const trace::Snapshot* snapshot{};
     const sys::ForeignMemory* memory{};  // the program's memory at that moment; null: not available
-    const MemoryContents* contents{};    // what read_contents() found in the memory earlier; null: the memory was not read
+    const MemoryContents* contents{};    // what read_contents() found in the memory earlier; null: not read
     std::string why_no_memory;           // the reason if both are null; a sentence without its full stop
-    std::function<CopyAnswer()> ask;     // asks the program's forked copy (end_snapshot.hpp) to return memory; called after the memory has been read
+    // Asks the program's forked copy (end_snapshot.hpp) to return memory. Called after the memory has been read.
+    std::function<CopyAnswer()> ask;
     OtherProcesses others;
-    ReturnsBasis* returns{};            // explain_moment() fills it in, as the input of take_returns(); null: not wanted
+    ReturnsBasis* returns{};  // explain_moment() fills it in, as the input of take_returns(); null: not wanted
     std::vector<std::string> warnings;  // more warnings for the explanation
 };
 

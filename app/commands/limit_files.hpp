@@ -13,12 +13,12 @@
 
 namespace memsweep::app {
 
-// Reads a limits file. `path`: its path, or the name of a shipped one (configs/limits/NAME.json); empty: no limits. On
-// errors prints them and returns nullopt.
+// Reads a limits file. `path`: its path, or the name of a shipped limits file (configs/limits/NAME.json); empty: no
+// limits. On errors prints them and returns nullopt.
 [[nodiscard]] std::optional<std::vector<scenarios::ProbeLimit>> limits_in(const std::string& path);
 
-// Adds each limit to the result as an assertion, replacing an earlier assertion for that limit. A violated limit fails
-// its case. A required limit whose case was not measured is violated, too. Returns whether any limit is violated.
+// Adds each limit to the result as an assertion; an earlier assertion for the same limit is replaced. A violated limit
+// fails its case. A required limit whose case was not measured is violated, too. Returns whether any limit is violated.
 bool judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report);
 
 struct LimitsToWrite {

@@ -3,8 +3,8 @@
 //
 // Errors   os: no pipe could be made. When nobody reads our standard output (or error) any more, the command's pipe for
 //          it is closed as well.
-// Threads  one uses the object. A second thread, in which all signals are blocked, copies the output and calls the
-//          listener.
+// Threads  one thread uses the object. A second thread, in which all signals are blocked, copies the output and calls
+//          the listener.
 // Ownership  processes that the command leaves behind are not ended; after finish() nobody reads their output.
 #pragma once
 

@@ -30,7 +30,7 @@ struct LoadedPlans {
 
 // Makes a function that tells whether --filter, a regular expression in RE2's syntax, matches anywhere in a case's id.
 //
-// Errors   invalid_input: not a regular expression, or one that needs more memory than RE2's limit (8 MiB).
+// Errors   invalid_input: the text is no regular expression, or it needs more memory than RE2's limit (8 MiB).
 // Cost     a match is linear in the length of the id, for any expression.
 using IdMatcher = std::function<bool(const std::string& id)>;
 [[nodiscard]] base::Expected<IdMatcher> id_matcher(const std::string& expression);

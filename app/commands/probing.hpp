@@ -37,7 +37,8 @@ struct ProbeCommand {
     std::optional<std::chrono::nanoseconds> min_time;
     std::optional<std::uint32_t> samples;
     bool dump_scenario{};  // print the transfers as a scenario instead of measuring them
-    std::string preset;    // with dump_scenario: print the catalog's scenario probe_<preset> instead; empty: print the transfers
+    // With dump_scenario: print the catalog's scenario probe_<preset> instead. Empty: print the transfers.
+    std::string preset;
     std::map<std::string, std::string> tags;
 };
 
@@ -47,6 +48,8 @@ struct ProbeCommand {
 // Returns the name of the command's result, such as "probe_bandwidth_latency".
 [[nodiscard]] std::string probe_name(const ProbeCommand& command);
 
+// Runs the probes.
+//
 // Errors   invalid_input: --nodes or --devices names a node or device that does not exist, or the topology describes
 //          another machine, so that nothing can be measured.
 [[nodiscard]] base::Expected<model::RunReport> probe(const ProbeCommand& command, const GlobalOptions& global,

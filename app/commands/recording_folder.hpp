@@ -20,8 +20,8 @@ namespace memsweep::app {
 // the trace is complete, so a full disk loses no data.
 [[nodiscard]] base::Expected<std::string> make_recording_folder(const std::string& out);
 
-// Checks that the folder has room to record the first process. Otherwise a program could run for hours without a
-// recording.
+// Checks that the disk has enough free space to record the first process. Otherwise a program could run for hours
+// without a recording.
 [[nodiscard]] base::Expected<void> check_room(const std::string& folder);
 
 [[nodiscard]] base::Expected<std::vector<std::filesystem::path>> entries_of(const std::string& folder);
@@ -37,7 +37,8 @@ struct LeftRecordings {
     std::uint64_t refused{};            // processes for which no file could be made
     int refused_errno{};                // errno of the last failure to make such a file
     std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without a recorder
-    std::uint64_t not_noted{};              // how many programs were started besides those of the other members; nothing else is known about them
+    // How many programs were started besides those of the other members. Nothing else is known about them.
+    std::uint64_t not_noted{};
     std::vector<std::string> snapshots;     // files of snapshots and of the end of work (snapshots.hpp), in their order
     std::optional<std::string> unfinished;  // the path of the trace that was begun while the processes ran
 };

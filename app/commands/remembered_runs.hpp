@@ -85,7 +85,7 @@ class RememberedRuns final : public engine::Executor {
     std::string path_;  // empty: nothing is remembered
     std::chrono::nanoseconds timeout_{};
     std::map<std::string, std::deque<Run>> runs_;  // by allocator and environment
-    std::string as_it_is_;                         // the key in `runs_` of the unchanged program, whose runs are always asked for first
+    std::string as_it_is_;  // the key in `runs_` of the unchanged program, whose runs are always asked for first
     std::vector<std::string> origin_;  // three texts: allocator, name of the MallocOrigin, why it is not known
     std::chrono::nanoseconds origin_took_{};
     std::uint64_t found_{};

@@ -16,7 +16,7 @@ namespace memsweep::app {
 
 [[nodiscard]] std::string journal_path(const std::string& result_path);
 
-// Appends the last repetition of `one`, a case of the report with at least one repetition.
+// Appends the last repetition of a case. `one`: a case of the report that has at least one repetition.
 [[nodiscard]] base::Expected<void> append_to_journal(const std::string& result_path, const model::RunReport& report,
                                                      const model::CaseReport& one);
 

@@ -23,7 +23,7 @@ using AnyResult = std::variant<model::RunReport, model::Fleet>;
 [[nodiscard]] base::Expected<AnyResult> read_any_result(const std::string& path);
 
 // Checks that at most one path is stdin.
-// 
+//
 // Errors   invalid_input: "-" occurs more than once in `paths`.
 [[nodiscard]] base::Expected<void> check_one_stdin(const std::vector<std::string>& paths);
 
@@ -65,8 +65,9 @@ struct NamedFile {
 };
 
 // Checks that no output overwrites another file of the command.
-// 
-// Errors   invalid_input: two outputs are the same file, or an output is the same file as an input. See sys::is_same_output.
+//
+// Errors   invalid_input: two outputs are the same file, or an output is the same file as an input
+//          (sys::is_same_output).
 [[nodiscard]] base::Expected<void> check_distinct(const std::vector<NamedFile>& outputs,
                                                   const std::vector<NamedFile>& inputs);
 [[nodiscard]] base::Expected<void> check_out(const std::string& out, const std::vector<std::string>& inputs);
@@ -93,7 +94,7 @@ struct ReportTarget {
 void print_failures(const model::RunReport& report);
 
 // Checks a target. Call it before anything is measured.
-// 
+//
 // Errors   the format is unknown, or the file cannot be written.
 [[nodiscard]] base::Expected<void> check_target(const ReportTarget& target);
 

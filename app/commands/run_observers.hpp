@@ -1,15 +1,15 @@
 // The observers that the command line requests for a run: the result file, the event streams, progress.
 //
 // The result is kept on disk during the run, so a kill at any moment loses no measurement. After every case the result
-// FILE is rewritten, through a temporary file and a rename. After a repetition, FILE is rewritten only if at least 50
-// times the time that a write takes have passed since the last write. Otherwise the repetition is appended to
-// FILE.journal, which `run --resume` reads. If FILE already exists, this run replaces it when its first case has ended;
-// until then the new result is FILE.partial.
+// FILE is rewritten, through a temporary file and a rename. After a repetition, FILE is rewritten only if the last
+// write was long ago: at least 50 times as long as a write takes. Otherwise the repetition is appended to FILE.journal,
+// which `run --resume` reads. If FILE already exists, this run replaces it when its first case has ended; until then
+// the new result is FILE.partial.
 //
 // Events are lines of JSON (NDJSON). Each is written immediately.
 //
-// Errors   a failed write is reported once, and the run goes on. If the last write of the result fails, finish() saves
-//          the result in the temporary directory. events_failed() tells whether events are missing.
+// Errors   a failed write is reported a single time, and the run goes on. If the last write of the result fails,
+//          finish() saves the result in the temporary directory. events_failed() tells whether events are missing.
 #pragma once
 
 #include <memory>

@@ -29,7 +29,7 @@ namespace memsweep::app {
 [[nodiscard]] std::string gate_hint(const std::string& argument);
 [[nodiscard]] std::string limits_hint(const std::string& argument);
 
-// Whether the file at `path` is a scenario of the shipped catalog.
+// Says whether the file at `path` is a scenario of the shipped catalog.
 [[nodiscard]] bool is_shipped_scenario(const std::string& path);
 
 // Returns the names of the shipped scenarios, sorted.

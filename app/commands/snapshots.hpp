@@ -41,10 +41,10 @@ class SnapshotsMeanwhile {
     {
     }
 
-    // The callbacks for running the program. They are valid as long as this object. `pause`: the longest time between
-    // two calls of ProgramStops::meanwhile.
+    // Returns the callbacks with which the program must be run. They are valid as long as this object exists. `pause`:
+    // the longest time between two calls of ProgramStops::meanwhile.
     [[nodiscard]] sys::ProgramStops stops(std::chrono::nanoseconds pause);
-    // Takes the snapshot that counts as the one of the end now, instead of at the program's exit.
+    // Takes the snapshot of the end now; none is taken at the program's exit.
     void take_end(const sys::StoppedMoment& moment);
     // Call after the program has ended. If the last snapshot is not written yet, writes it. Afterwards problem()
     // returns the first error, and lost() the number of snapshots that could not be taken or written.
@@ -60,7 +60,7 @@ class SnapshotsMeanwhile {
     RecordedBy recorded_;
     SnapshotChoice choice_;
     Clock::time_point due_;
-    std::optional<trace::Snapshot> waiting_;  // a snapshot that is not written yet; it is written after the program runs again
+    std::optional<trace::Snapshot> waiting_;  // not written yet: it is written after the program runs again
     std::uint64_t number_{};
     bool has_end_{};
     std::uint64_t lost_{};

@@ -30,7 +30,7 @@ struct RecordedProgram {
 
 class StackRecordings {
   public:
-    // `library`: the path of the recorder's library.
+    // `library`: the path of the library that is preloaded to record the program.
     StackRecordings(std::string library, const sys::StopSignals& signals);
 
     // Runs the program one time, and calls `read` with the program's trace and the trace's name.

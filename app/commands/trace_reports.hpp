@@ -18,7 +18,7 @@ struct TraceReportTo {
 // Declares the flag --debuginfod, for commands that name functions.
 void add_debuginfod(Command& command, bool& may_fetch);
 // Returns where to look for debug information. `may_fetch`: the value of the flag.
-// 
+//
 // Errors   invalid_input: the flag is given, but DEBUGINFOD_URLS names no server.
 [[nodiscard]] base::Expected<trace::DebugFiles> debug_files(bool may_fetch);
 

@@ -41,7 +41,7 @@ void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summ
 // Errors   io, naming the path. If commit() is not called, no file remains.
 class TraceOutput {
   public:
-    // `path`: "-" means standard output.
+    // Opens the output. `path`: "-" means standard output.
     [[nodiscard]] static base::Expected<TraceOutput> open(const std::string& path);
 
     [[nodiscard]] trace::TakeBytes taker();

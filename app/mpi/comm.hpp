@@ -58,7 +58,7 @@ class Comm {
     [[nodiscard]] int size() const { return static_cast<int>(names_.size()); }
     // Returns the host name of a rank. If several ranks share the host, the rank is appended: "node7.r3".
     [[nodiscard]] const std::string& name(int rank) const { return names_.at(static_cast<std::size_t>(rank)); }
-    [[nodiscard]] std::vector<std::string> hosts() const;  // each host once
+    [[nodiscard]] std::vector<std::string> hosts() const;  // each host a single time
     // Returns why this MPI library cannot send from device memory; empty: it can.
     [[nodiscard]] static std::string no_device_memory();
 

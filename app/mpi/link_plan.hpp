@@ -47,7 +47,7 @@ struct LinkTest {
     Pattern pattern{};
     std::vector<Flow> flows;
     // The members from here on are set only for a test from a scenario. If one of them is empty or 0, the command
-    // line's value is used, except as its comment says.
+    // line's value is used, unless the member's comment says otherwise.
     std::string scenario{};
     std::vector<model::Param> params{};
     std::uint32_t samples{};

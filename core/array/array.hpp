@@ -23,9 +23,12 @@ namespace memsweep::array {
 // The properties of an array. They are computed a single time for a series of equal arrays. All members are plain
 // values, so that the struct can be sent to a worker process.
 //
-// How an array is made: - zeros, with no touch or one touch per page: takes zeroed memory from the resource; writes
-// nothing except the touches. - zeros, with full touch: takes plain memory and writes all of it. - ones and arange:
-// take plain memory and write all of it, whatever the touch is. - no fill: takes plain memory and touches it.
+// How an array is made:
+// - zeros, with no touch or one touch per page: takes zeroed memory from the resource; writes nothing except the
+//   touches.
+// - zeros, with full touch: takes plain memory and writes all of it.
+// - ones and arange: take plain memory and write all of it, whatever the touch is.
+// - no fill: takes plain memory and touches it.
 struct ArraySpec {
     ArraySpec() noexcept = default;
 
@@ -143,8 +146,8 @@ struct Array::Result {
     memory::AllocStatus status{memory::AllocStatus::ok};
 };
 
-// Combines two arrays element by element into a new array, as a binary ufunc of NumPy does that gets no `out`. So every
-// call allocates its result.
+// Combines two arrays element by element into a new array, like a binary ufunc of NumPy that is called without `out`.
+// So every call allocates its result.
 //
 // Cost     one pass. Contiguous operands run in loops that GCC vectorises; others are processed row by row.
 // Sources  NumPy: integers wrap; bool adds by "or" and multiplies by "and"; float16 is computed in single precision;

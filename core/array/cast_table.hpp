@@ -5,9 +5,11 @@
 // Cost     a cast runs at memory bandwidth, except for two slower conversions: halves without F16C, and doubles to
 //          64-bit integers without AVX-512.
 // Sources  the values are NumPy's on x86, at every level and on every architecture. Integers wrap. A float outside the
-//          range of int32 becomes the lowest int32; an 8-bit or 16-bit target takes its low bits. Likewise a float
-//          outside the range of int64 becomes the lowest int64; a uint32 target takes its low bits. A float becomes a
-//          uint64 as in code compiled by GCC. Halves round to nearest even; NaNs keep their payload and become quiet.
+//          range of int32 becomes the lowest int32; for an 8-bit or 16-bit target, a float is converted to int32, and
+//          the target takes the low bits of the result. Likewise a float outside the range of int64 becomes the lowest
+//          int64; for a uint32 target, a float is converted to int64, and the target takes the low bits of the result.
+//          A float becomes a uint64 as in code compiled by GCC. Halves round to nearest even; NaNs keep their payload
+//          and become quiet.
 // Threads  any; the tables never change.
 #pragma once
 
@@ -51,8 +53,8 @@ struct CastTable {
     const char* level{};
     CastLoops casts{};
     // The same loops with streaming stores, which bypass the caches and do not read the overwritten lines first (see
-    // streaming.hpp). Null if the level has no such loops. After the last loop of a series call finish_streams, before
-    // other threads read the output.
+    // streaming.hpp). Null if the level has no loops with streaming stores. Call finish_streams after the last loop of
+    // a series, before other threads read the output.
     CastLoops streamed_casts{};
     CopyLoop streamed_copy{};
     void (*finish_streams)() noexcept {};

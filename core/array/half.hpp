@@ -43,8 +43,8 @@ namespace memsweep::array {
         const float sum = std::bit_cast<float>(magnitude) + 0.5F;
         half = std::bit_cast<std::uint32_t>(sum) - std::bit_cast<std::uint32_t>(0.5F);
     } else {
-        // Adds half a unit of the last bit that is kept, or this half less one if that bit is 0, so that ties round to
-        // even. A carry may turn the value into infinity.
+        // Rounds: adds half a unit of the last bit that is kept; if that bit is 0, adds one less than this half, so
+        // that ties round to even. A carry may turn the value into infinity.
         const std::uint32_t odd = (magnitude >> 13) & 1U;
         half = (magnitude - ((127U - 15U) << 23) + 0xFFFU + odd) >> 13;
     }

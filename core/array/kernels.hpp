@@ -1,4 +1,4 @@
-// Functions that run once over the bytes of an array: fills, touches and checksums.
+// Functions that go over the bytes of an array one time: fills, touches and checksums.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@
 
 namespace memsweep::array {
 
-// The number of pages that [ptr, ptr + bytes) lies on, in whole or in part. `page_bytes` is a power of two.
+// Returns the number of pages that contain at least one byte of [ptr, ptr + bytes). `page_bytes` is a power of two.
 [[nodiscard]] std::uint64_t pages_spanned(const void* ptr, std::uint64_t bytes, std::uint64_t page_bytes) noexcept;
 
 // Makes memory resident by writing to it. Writes zeros, so zeroed memory stays zeroed. Returns the number of pages
 // written: all pages of the range, or 0 for Touch::none.
 //
-// Units    bytes, pages. A page is the system's base page, even if a huge page backs it.
+// Units    bytes, pages. A page is a base page of the system, even if the memory is in a huge page.
 // Cost     Touch::page: one store per page; Touch::full: one memset.
 std::uint64_t touch(void* ptr, std::uint64_t bytes, model::Touch touch) noexcept;
 
-// Overwrites every byte with a value other than zero, as a program with real data would. Some processors write zeroes
-// at twice the rate of other values.
+// Overwrites every byte with a value other than zero, as a program with real data would. Zeros would not do: some
+// processors write them at twice the rate of other values.
 //
 // Cost     one memset.
 void write_over(void* ptr, std::uint64_t bytes) noexcept;
@@ -27,25 +27,27 @@ void write_over(void* ptr, std::uint64_t bytes) noexcept;
 // the type.
 //
 // Cost     one pass of stores, in loops that GCC vectorises.
-// Sources  the values are NumPy's. arange counts 0, 1, 2, ... converted to the type: integers wrap, bool is "not zero",
-//          float16 rounds and from 65520 on is infinity. decimal128 holds the integer in its low 8 bytes.
+// Sources  the values are NumPy's. arange writes 0, 1, 2, ... converted to the type: integers wrap; bool is true for
+//          all numbers but 0; float16 rounds, and numbers of at least 65520 become infinity; decimal128 holds the
+//          integer in its low 8 bytes.
 void fill(void* ptr, std::uint64_t elements, model::DType dtype, model::Fill fill) noexcept;
 
-// A checksum over every byte of an array. Equal checksums under all release modes prove that the data does not depend
-// on when memory is freed.
+// checksum() covers every byte of an array. If the checksums under all release modes are equal, the data does not
+// depend on when memory is freed.
 //
 // Units    bytes. The checksum is the sum of the 64-bit words modulo 2^64, so the order within an array does not
 //          matter. chained() makes the order of arrays matter.
-// Cost     checksum() reads each byte once, at memory bandwidth.
+// Cost     checksum() reads each byte one time, at memory bandwidth.
 inline constexpr std::uint64_t checksum_factor = 0x9E37'79B9'7F4A'7C15;
 
 [[nodiscard]] std::uint64_t checksum(const void* data, std::uint64_t bytes) noexcept;
 
-// A checksum that also depends on the order of the 64-byte blocks within the array. For comparing results: a plain sum
-// does not show that elements changed places.
+// Returns a checksum that also depends on the order of the 64-byte blocks within the array. It is for comparing
+// results, because a plain sum does not show that elements changed places.
 [[nodiscard]] std::uint64_t ordered_checksum(const void* data, std::uint64_t bytes) noexcept;
 
-// The total after one more array's sum. It is below 2^53, so that a double represents it exactly.
+// Returns the total of several arrays after one more array: `total` is the total so far, `sum` the checksum of the new
+// array. The result is below 2^53, so that a double represents it exactly.
 [[nodiscard]] constexpr std::uint64_t chained(std::uint64_t total, std::uint64_t sum) noexcept
 {
     return (total * checksum_factor + sum) & ((std::uint64_t{1} << 53U) - 1);

@@ -1,7 +1,7 @@
 // Shape and strides of an array, stored in the object itself, so that making a view does not allocate.
 //
 // Units    shape in elements, strides in bytes and signed; slowest-varying dimension first.
-// Errors   false or nullopt if a shape does not fit; an index out of range is a bug.
+// Errors   a function returns false or nullopt if a shape does not fit (see fits()); an index out of range is a bug.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace memsweep::array {
 inline constexpr std::size_t max_dimensions = 8;
 
 struct Layout {
-    // Entries from `dimensions` on are indeterminate, because writing and copying them would be most of an array's
-    // cost.
+    // Entries with an index of at least `dimensions` are indeterminate, because writing and copying them would be most
+    // of the cost of making an array.
     std::array<std::uint64_t, max_dimensions> shape;
     std::array<std::int64_t, max_dimensions> strides_bytes;
     std::uint64_t offset_bytes{};  // from the start of the buffer to element (0, 0, ...)
@@ -37,8 +37,8 @@ struct Layout {
     }
     ~Layout() = default;
 
-    // Whether a shape fits: at most max_dimensions, and a size below 2^63 bytes. For the size, an axis of length 0
-    // counts as 1.
+    // Says whether a shape fits: it has at most max_dimensions axes and a size below 2^63 bytes. For the size, an axis
+    // of length 0 counts as 1.
     [[nodiscard]] static bool fits(std::span<const std::uint64_t> of_shape, std::uint64_t element_bytes) noexcept
     {
         std::optional<std::uint64_t> bytes{element_bytes};
@@ -51,7 +51,7 @@ struct Layout {
         return of_shape.size() <= max_dimensions;
     }
 
-    // The row-major layout without gaps; nullopt if the shape does not fit.
+    // Returns the row-major layout without gaps; nullopt if the shape does not fit.
     [[nodiscard]] static std::optional<Layout> of(std::span<const std::uint64_t> of_shape,
                                                   std::uint64_t element_bytes) noexcept
     {
@@ -91,8 +91,8 @@ struct Layout {
         return product;
     }
 
-    // Whether the layout is row-major without gaps. Strides of axes of length 1 do not matter. An array of at most one
-    // element is always contiguous.
+    // Says whether the layout is row-major without gaps. Strides of axes of length 1 do not matter. An array of at most
+    // one element is always contiguous.
     [[nodiscard]] bool is_contiguous(std::uint64_t element_bytes) const noexcept;
 
   private:
@@ -107,16 +107,18 @@ struct Layout {
     }
 };
 
-// Slices one axis as Python does. An absent `start` or `stop` means from the first element or to the last one, in the
-// direction of `step`. A negative bound counts from the end. A bound beyond the axis is clamped. `step` is not 0.
+// Slices one axis as Python does. If `start` is absent, the slice begins at the first element in the direction of
+// `step`; if `stop` is absent, it ends after the last one. A negative bound counts from the end. A bound beyond the
+// axis is clamped. `step` must not be 0.
 [[nodiscard]] Layout sliced(Layout layout, std::size_t axis, std::optional<std::int64_t> start,
                             std::optional<std::int64_t> stop, std::int64_t step) noexcept;
 
-// The layout with its axes in reverse order.
+// Returns the layout with its axes in reverse order.
 [[nodiscard]] Layout transposed(const Layout& layout) noexcept;
 
 // Broadcasts to a shape by NumPy's rule: axes are matched from the last one, and an axis that is missing or has length
-// 1 is repeated, with stride 0. nullopt: the shapes do not match, or a contiguous copy would not fit.
+// 1 is repeated, with stride 0. Returns nullopt if the shapes do not match, or if a contiguous copy of the result would
+// not fit.
 [[nodiscard]] std::optional<Layout> broadcast(const Layout& layout, std::span<const std::uint64_t> shape) noexcept;
 
 // An innermost row of two arrays of equal shape: where the row starts in each buffer, and the stride from one element

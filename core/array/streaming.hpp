@@ -1,15 +1,16 @@
-// Determines from which size on a result is written with streaming (non-temporal) stores. These bypass the caches and
-// do not read the lines that they overwrite.
+// Determines from which size on a result is written with streaming (non-temporal) stores. Streaming stores bypass the
+// caches and do not read the lines that they overwrite.
 //
-// Neither the processor's name nor its cache sizes tell from which size on streaming pays. Measurements showed this, in
-// comparison with plain stores (a size is the bytes read plus written):
+// Neither the processor's name nor its cache sizes tell from which size on streaming pays. Measurements on three
+// processors showed that. A size below is the number of bytes read plus bytes written; times are compared with those of
+// plain stores:
 // - On a Xeon with 2 MiB of L2 per core and a large shared L3, streaming was faster from 2.8 MB on.
 // - On a Xeon with 1 MiB of L2 and 36 MiB of L3, streaming took twice the time at 3.2 MB.
-// - On an EPYC with 16 MiB of L3 per core, streaming took 1.3 times the time at 8 MB, and 0.55 to 0.75 times from 24 MB
-//   on. In between, the ratio depended on the way of writing (see Writing).
+// - On an EPYC with 16 MiB of L3 per core, streaming took 1.3 times the time at 8 MB, and 0.55 to 0.75 times the time
+//   from 24 MB on. Between 8 and 24 MB, the ratio depended on the way of writing (see Writing).
 //
-// Besides, a hypervisor may report caches that are shared with other guests. So both kinds of stores are tried on the
-// machine itself.
+// Besides, a hypervisor may report caches that are shared with other guests. For both reasons, both kinds of stores are
+// tried on the machine itself.
 //
 // Units    bytes moved, that is, read plus written; seconds.
 // Sources  Intel 64 and IA-32 Architectures Optimization Reference Manual, non-temporal stores; glibc's
@@ -38,8 +39,8 @@ struct StreamingTrial {
 
 inline constexpr std::uint64_t never_streamed = std::numeric_limits<std::uint64_t>::max();
 
-// The size to use if nothing was tried: the sum of L2 and L3. If `l3_bytes` is 0 (not known), the result is
-// never_streamed.
+// Returns the size to use if nothing was tried: the sum of the L2 and L3 cache sizes. If `l3_bytes` is 0 (not known),
+// the result is never_streamed.
 [[nodiscard]] std::uint64_t presumed_streaming_bytes(std::uint64_t l2_bytes, std::uint64_t l3_bytes) noexcept;
 
 struct StreamingSizes {
@@ -54,26 +55,27 @@ struct StreamingSizes {
 };
 
 // For each way of writing, returns the smallest tried size from which on streaming was clearly faster in every trial.
-// If there is none, the returned size is above all tried sizes and not below `presumed`.
+// If there is no such size, returns a size that is greater than all tried sizes and at least `presumed`.
 [[nodiscard]] StreamingSizes streaming_sizes(std::span<const StreamingTrial> trials, std::uint64_t presumed) noexcept;
 
 // Times both kinds of stores: joins two inputs in both ways of writing, with 2 to 64 MiB moved. The joined array lies
-// directly behind its inputs in memory, as in a heap, because the place matters. On an EPYC 9005, streaming 8 MB to
-// such a place took 1.25 times as long as plain stores, but only 0.9 times if each array had its own mapping. Returns
-// no trials if the table has no streaming loops.
+// directly behind its inputs in memory, as in a heap, because its address matters: on an EPYC 9005, streaming 8 MB to
+// an array directly behind its inputs took 1.25 times as long as plain stores; if each array had its own mapping, it
+// took only 0.9 times as long. Returns no trials if the table has no streaming loops.
 //
 // Cost     some 150 ms; 64 MiB of memory meanwhile.
 // Errors   std::bad_alloc.
 [[nodiscard]] std::vector<StreamingTrial> try_streaming(const CastTable& table, const sys::Clock& clock);
 
-// Sets the sizes for this process. Until this call, presumed_streaming_bytes() of its processor is used.
+// Sets the sizes from which on this process streams. Before the first call, both are presumed_streaming_bytes() of its
+// processor.
 // Threads  call it before other threads join arrays.
 void stream_from(const StreamingSizes& sizes) noexcept;
 [[nodiscard]] const StreamingSizes& streams_from() noexcept;
 
-// Whether streaming stores pay for a result. Memory that is not resident yet gets plain stores: the kernel zeroes its
-// pages just before they are written. So they are in the caches, and streaming would take 1.4 times as long as plain
-// stores.
+// Says whether a result should be written with streaming stores. Memory that is not resident yet gets plain stores: the
+// kernel zeroes its pages just before they are written, so the pages are in the caches, and streaming would take 1.4
+// times as long as plain stores.
 //
 // Cost     one system call if the result is large enough to stream.
 [[nodiscard]] bool pays_to_stream(const CastTable& table, void* out, std::uint64_t out_bytes, std::uint64_t bytes_moved,

@@ -1,5 +1,5 @@
-// MEMSWEEP_ASSERT checks an invariant in every build. If it is broken, which is a bug, the process prints why and
-// stops.
+// MEMSWEEP_ASSERT checks an invariant in every build. If the invariant does not hold, which is a bug, the process
+// prints the condition and `why`, and stops.
 #pragma once
 
 namespace memsweep::base {

@@ -2,7 +2,7 @@
 //
 // Sources  observed in this project: GCC turned malloc + memset(0) into calloc and removed malloc + memset + free, so a
 //          run that should touch every page reported no page faults.
-// Cost     no instruction; the compiler must reload values that it had read from memory.
+// Cost     no instruction of its own; but after it, the compiler must reload values that it had read from memory.
 #pragma once
 
 namespace memsweep::base {
@@ -15,7 +15,7 @@ template <typename T>
     return pointer;
 }
 
-// Makes the compiler perform all earlier stores to the memory behind `pointer`.
+// Makes the compiler perform all earlier stores to the memory that `pointer` points to.
 inline void keep_stores(const void* pointer) noexcept
 {
     asm volatile("" : : "r"(pointer) : "memory");

@@ -1,4 +1,5 @@
-// Unsigned arithmetic that returns nullopt (checked) or the largest value (saturating) on overflow instead of wrapping.
+// Unsigned arithmetic that does not wrap: on overflow, checked_...() returns nullopt, and saturating_...() returns the
+// largest value.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace memsweep::base {
 
-// For products of two 64-bit values. GCC and Clang have this type on every 64-bit target.
+// A type for products of two 64-bit values. GCC and Clang have it on every 64-bit target.
 __extension__ using uint128 = unsigned __int128;
 
 [[nodiscard]] constexpr std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b)
@@ -22,7 +23,7 @@ __extension__ using uint128 = unsigned __int128;
     return __builtin_mul_overflow(a, b, &product) ? std::nullopt : std::optional{product};
 }
 
-// For estimates: on overflow the result is the largest value, which callers reject as too much.
+// saturating_add() and saturating_mul() are for estimates: callers reject the largest value as too much.
 [[nodiscard]] constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b)
 {
     return checked_add(a, b).value_or(std::numeric_limits<std::uint64_t>::max());

@@ -1,4 +1,4 @@
-// Expected: a value, or the Error that explains its absence.
+// Expected holds a value, or the Error that says why there is no value.
 #pragma once
 
 #include <string>
@@ -21,17 +21,17 @@ enum class ErrorCode {
     interrupted,
 };
 
-// An expected failure: its kind, the message for the user, and its place.
+// An expected failure: its kind, the message for the user, and what the message is about (`where`).
 struct Error {
     ErrorCode code{};
     std::string message;
-    std::string where;  // file:line:col, a path, a flag or a step; empty: no place
+    std::string where;  // file:line:col, a path, a flag or a step; empty: not known
 };
 
-// "where: message", or the message alone.
+// Returns "where: message", or the message alone if `where` is empty.
 [[nodiscard]] std::string describe(const Error& error);
 
-// An error of code `os` with the text of errno: "mmap: Cannot allocate memory".
+// Makes an error of code `os` whose message ends with the text of errno: "mmap: Cannot allocate memory".
 [[nodiscard]] Error os_error(std::string_view what, int errno_value, std::string_view where = {});
 
 template <typename T>
@@ -47,7 +47,7 @@ using Expected = tl::expected<T, Error>;
     return tl::unexpected<Error>{Error{code, std::move(message), std::move(where)}};
 }
 
-// For MEMSWEEP_TRY: moves the value out of an Expected that has one.
+// For MEMSWEEP_TRY: moves the value out of an Expected that holds a value.
 template <typename T>
 T taken(Expected<T>&& expected)
 {
@@ -57,7 +57,7 @@ inline void taken(Expected<void>&& /*expected*/) {}
 
 }  // namespace memsweep::base
 
-// Yields the value of an Expected. If there is none, the enclosing function returns the error.
+// Yields the value of an Expected. If it holds an error instead, the enclosing function returns this error.
 //
 //     const auto stream = MEMSWEEP_TRY(device::open_stream(runtime, device));
 //     MEMSWEEP_TRY(runtime.wait(stream.id()));

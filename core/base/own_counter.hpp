@@ -1,4 +1,4 @@
-// Counters that one thread writes and any thread may read. Adding to one needs no locked instruction.
+// Counters that one thread writes and any thread may read. Adding to such a counter needs no locked instruction.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,8 @@
 
 namespace memsweep::base {
 
-// Adds to a counter, relaxed. Only the counter's own thread may call it. Cost: one instruction on x86-64.
+// Adds to a counter, with relaxed memory order. Only the thread that writes this counter may call it. Cost: one
+// instruction on x86-64.
 inline void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
 {
 #if defined(__x86_64__) && !MEMSWEEP_THREAD_SANITIZER

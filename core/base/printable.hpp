@@ -7,11 +7,11 @@
 
 namespace memsweep::base {
 
-// The length in bytes of the UTF-8 sequence at the beginning of the text; 0: there is no valid one. Overlong forms,
-// surrogates and values above U+10FFFF are not valid.
+// Returns the length, in bytes, of the UTF-8 sequence at the beginning of the text; 0: the text does not begin with a
+// valid sequence. Overlong forms, surrogates and values above U+10FFFF are not valid.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
-// The text on one line, without effect on a terminal. Escapes such as \t, \n, \r and \x1b replace:
+// Returns the text as one line that cannot control a terminal. Escapes such as \t, \n, \r and \x1b replace:
 // - control characters of ASCII and of C1 (two bytes in UTF-8)
 // - characters that change the direction of writing or end a line
 // - bytes that are not valid UTF-8

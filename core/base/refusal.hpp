@@ -6,8 +6,8 @@
 
 namespace memsweep::base {
 
-// The refused resource and the limits that may be the cause: "memory (limits: ulimit -v, ulimit -d, the control
-// group)"; nullptr for any other exception. Allocates nothing, because there may be no memory left.
+// Returns the refused resource and the limits that may be the cause: "memory (limits: ulimit -v, ulimit -d, the control
+// group)"; nullptr: the exception has another cause. Allocates nothing, because there may be no memory left.
 [[nodiscard]] const char* refused_resource(const std::exception& problem) noexcept;
 
 }  // namespace memsweep::base

@@ -28,7 +28,7 @@ class Rng {
         return z ^ (z >> 31);
     }
 
-    // Uniform in [0, bound), with a bias below bound / 2^64. `bound` must not be 0.
+    // Returns a uniformly distributed number in [0, bound), with a bias below bound / 2^64. `bound` must not be 0.
     [[nodiscard]] constexpr std::uint64_t below(std::uint64_t bound)
     {
         return static_cast<std::uint64_t>((static_cast<uint128>(next()) * bound) >> 64);
@@ -43,7 +43,8 @@ class Rng {
         }
     }
 
-    // Fills with random data, which hardware cannot compress. Some processors, for example, speed up stores of zeroes.
+    // Fills the bytes with random data, because hardware may treat simple data in a special way. For example, some
+    // processors store zeros faster.
     void fill(std::span<std::byte> bytes) noexcept
     {
         for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {

@@ -1,4 +1,5 @@
-// Macros that tell which sanitizers a file is compiled with. GCC defines macros of its own; Clang has __has_feature.
+// Macros that are 1 if a file is compiled with the sanitizer, else 0. GCC tells this by macros of its own, Clang by
+// __has_feature.
 #pragma once
 
 #if defined(__has_feature)

@@ -1,5 +1,5 @@
-// The common part of all backends. It keeps open objects (blocks, streams, events, latches) in maps by their ids. It
-// refuses ids and ranges that do not exist, and does nothing if an operation is on 0 bytes.
+// The common part of all backends. It keeps open objects (blocks, streams, events, latches; see runtime.hpp) in maps by
+// their ids. It refuses ids and ranges that do not exist. It does nothing if an operation is on 0 bytes.
 //
 // Errors   invalid_input: an id or a range that does not exist; timeout: wait() for a stream that a latch holds,
 //          because the wait would never end.
@@ -19,15 +19,15 @@
 
 namespace memsweep::device {
 
-// The base class of a backend. Block needs the members kind, bytes and host; Event needs device; Latch needs stream.
-// End is memory at one end of an operation; it needs kernels_reach and is_managed. `Derived` provides, for this class
-// only:
+// The base class of a backend. Block must have the members kind, bytes and host; Event must have device; Latch must
+// have stream. End is the memory at one end of an operation, such as the source of a copy; it must have kernels_reach
+// and is_managed. `Derived` provides, for this class only:
 // - prepare(device) -> Expected<Stream>, finish(stream) -> Expected<void>, dismantle(stream)
 // - is_mapped(block)
 // - end_in(block, offset) and end_at(host pointer) -> End
-// - out_of_reach: the reason if kernels cannot access an end
+// - out_of_reach: the error message if kernels cannot access an End
 // - place_of(end): the address or offset whose alignment is checked
-// - host_to_fill(end): where the processor fills memory; nullptr if the device does
+// - host_to_fill(end): the address at which the processor fills the memory; nullptr if the device fills it
 // - queue_...(stream, ends, ...) for each operation
 // - found_mismatch() for check_pattern(), seconds_of() for two events
 template <typename Derived, typename Block, typename Stream, typename Event, typename Latch, typename End>
@@ -157,7 +157,7 @@ class Backend : public Runtime {
 
   protected:
     static constexpr std::uint64_t word_bytes = 8;   // the unit of patterns and chains
-    static constexpr std::uint64_t pair_bytes = 16;  // the unit that a kernel copies at once
+    static constexpr std::uint64_t pair_bytes = 16;  // the unit that a kernel copies in one step
 
     // Closes blocks before streams, because stream-ordered memory is freed on its stream.
     void close_all()
@@ -188,8 +188,8 @@ class Backend : public Runtime {
         return id;
     }
 
-    // Stores a new block, and returns what its user gets. A block of kind `mapped` has no address for the processor
-    // yet.
+    // Stores a new block, and returns its id and its address for the processor. A block of kind `mapped` gets this
+    // address only from map().
     [[nodiscard]] RawBlock kept(const Block& block)
     {
         return {.id = keep(blocks_, block), .host = block.kind == MemoryKind::mapped ? nullptr : block.host};
@@ -204,8 +204,8 @@ class Backend : public Runtime {
         return find_in(events_, event, "there is no such event");
     }
 
-    // The block of an address. invalid_input: the range is not inside the block, or the block is mapped for the
-    // processor at the moment.
+    // Returns the block that contains [address, address + bytes). Errors: invalid_input, if the range is not inside the
+    // block, or if the block is now mapped for the processor.
     [[nodiscard]] base::Expected<Block> find(const Address& address, std::uint64_t bytes) const
     {
         auto block = find_in(blocks_, address.memory, "there is no such block");
@@ -219,7 +219,7 @@ class Backend : public Runtime {
         return block;
     }
 
-    // Removes an object from its map and returns it, so that no other thread can close or use it.
+    // Removes an object from its map and returns the object, so that no other thread can close or use it.
     template <typename Id, typename Value>
     [[nodiscard]] base::Expected<Value> take(std::map<Id, Value>& all, Id id, const char* missing)
     {
@@ -261,7 +261,7 @@ class Backend : public Runtime {
         return find(address, bytes).map([&](const Block& block) { return self().end_in(block, address.offset_bytes); });
     }
 
-    // As end_of(), but checks that kernels can access the range.
+    // Does the same as end_of(), and also checks that kernels can access the range.
     [[nodiscard]] base::Expected<End> reach(Address address, std::uint64_t bytes, std::uint64_t unit) const
     {
         auto end = end_of(address, bytes);

@@ -1,10 +1,10 @@
-// Opens the runtime of this machine's accelerators on request, never at start-up. Without a driver this is harmless and
-// cheap.
+// Opens the runtime of this machine's accelerators on request, never at start-up. If there is no driver, this attempt
+// is harmless and cheap.
 //
 // Cost     under a millisecond without a driver (a library fails to load); about 20 ms with PoCL.
 //
-// Errors   open_cuda, open_hip, open_opencl: not_supported, and what is missing: the backend in this build, a driver,
-//          or a device.
+// Errors   open_cuda, open_hip, open_opencl: not_supported; the message says what is missing: the backend in this
+//          build, a driver, or a device.
 //
 // Threads  A driver may start threads. So open a runtime only after the last fork of this process.
 #pragma once
@@ -19,11 +19,11 @@ namespace memsweep::device {
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open_hip();  // compiled, never run
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open_opencl();
 
-// A runtime without a device. Every call returns not_supported with this reason.
+// Returns a runtime without a device. Each of its calls returns the error not_supported with this reason.
 [[nodiscard]] std::unique_ptr<Runtime> no_runtime(std::string reason);
 
-// The first runtime that has a device, in the order CUDA, HIP, OpenCL. If none has one, a runtime without a device; its
-// absence() gives the reason for each of the three.
+// Returns the first runtime that has a device, in the order CUDA, HIP, OpenCL. If none of the three has a device,
+// returns a runtime without a device, whose absence() gives the reason for each of the three.
 [[nodiscard]] std::unique_ptr<Runtime> open_runtime();
 
 }  // namespace memsweep::device

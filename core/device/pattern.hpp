@@ -1,5 +1,5 @@
-// Data for verifying transfers: each 8-byte word is a hash of a seed and of its own position. So a check finds bytes
-// that were dropped, duplicated, shifted, or left over from an earlier sample.
+// A pattern is data for verifying transfers: each 8-byte word is a hash of a seed and of the word's position. So a
+// check finds bytes that were dropped, duplicated, shifted, or left over from an earlier sample.
 //
 // Units    bytes; positions count from the first byte of the memory that the pattern fills.
 //
@@ -22,7 +22,7 @@ struct Pattern {
 
 struct Mismatch {
     std::uint64_t words{};       // the number of words that differ
-    std::uint64_t first_byte{};  // where the first of them begins; meaningless if `words` is 0
+    std::uint64_t first_byte{};  // the offset at which the first differing word begins; meaningless if `words` is 0
 };
 
 [[nodiscard]] constexpr std::uint64_t pattern_word(std::uint64_t seed, std::uint64_t word) noexcept
@@ -33,11 +33,12 @@ struct Mismatch {
     return mixed ^ (mixed >> 31U);
 }
 
-// If the size is no multiple of 8, the last word is cut: its first bytes in memory order fill the end.
+// Fills `bytes` with the pattern. If the size is no multiple of 8, only the first bytes (in memory order) of the last
+// word are written.
 void write_pattern(std::span<std::byte> bytes, Pattern pattern) noexcept;
 [[nodiscard]] Mismatch check_pattern(std::span<const std::byte> bytes, Pattern pattern) noexcept;
 
-// A text such as "3 of 1024 words differ, the first at byte 512".
+// Returns a text such as "3 of 1024 words differ, the first at byte 512". `bytes`: the size of the checked memory.
 [[nodiscard]] std::string describe(const Mismatch& mismatch, std::uint64_t bytes);
 
 }  // namespace memsweep::device

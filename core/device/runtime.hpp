@@ -1,5 +1,5 @@
-// One interface to accelerators: facts about them, memory, streams, copies, events. Runtime identifies objects by ids.
-// The handle types below own objects and close them.
+// One interface to all accelerators: it gives facts about them and has memory, streams, copies and events. Runtime
+// identifies objects by ids. The handle types below own objects and close them.
 //
 // Units    bytes, seconds, hertz, bytes per second. An absent optional means unknown, not 0.
 //
@@ -16,8 +16,8 @@
 //
 // Order    Work on one stream runs in the order in which it was queued. Only events order work on different streams.
 //
-// Cost     copy() returns once the copy is queued. A copy of pageable memory may already be carried out before copy()
-//          returns.
+// Cost     copy() returns when the copy is queued, and usually does not wait for it. But a copy of pageable memory may
+//          be complete before copy() returns.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,7 @@ enum class DeviceClass : std::uint8_t { gpu, cpu, accelerator };
 struct DeviceFacts {
     std::string name;
     std::string driver;               // "pocl 3.1 (OpenCL 3.0)", "CUDA 13.0"
-    std::string driver_version;       // of the driver itself, "580.105.08"; empty: not known
+    std::string driver_version;       // of the driver itself: "580.105.08"; empty: not known
     std::uint32_t runtime_version{};  // of the CUDA runtime library: 13000; 0: not CUDA
     std::string architecture;         // "sm_90"; empty: not known
     std::string bus_address;          // "0000:1b:00.0"; empty: not on a PCI bus, or not known
@@ -79,7 +79,7 @@ struct DeviceFacts {
     std::optional<std::uint64_t> link_replays;  // packets sent again on its host link since the driver was loaded
 };
 
-// The link to the host in its present state. An idle device may have reduced it to the slowest speed.
+// The link to the host in its present state. An idle device may have reduced the link to its slowest speed.
 struct HostLink {
     std::uint32_t generation{};  // PCI Express generation, 1 to 6
     std::uint32_t lanes{};
@@ -87,7 +87,7 @@ struct HostLink {
     std::uint32_t max_lanes{};
 };
 
-// The present clocks of a device, and what limits them.
+// The present clock rates of a device, and what limits them.
 struct Clocks {
     std::uint64_t processors_hz{};
     std::uint64_t memory_hz{};
@@ -97,18 +97,18 @@ struct Clocks {
     bool is_throttled{};       // limited by a temporary cause, such as heat or the power supply
 };
 
-// The highest rate of payload in one direction of a PCI Express link, after encoding and packet headers, with payloads
-// of 256 bytes. nullopt: the generation is unknown, or `lanes` is 0.
+// Returns the highest rate of payload in one direction of a PCI Express link, after encoding and packet headers, with
+// payloads of 256 bytes. Returns nullopt if the generation is unknown or `lanes` is 0.
 // Sources  PCI Express Base Specification: 2.5 to 64 GT/s per lane; 8b/10b up to generation 2, 128b/130b up to 5, FLITs
 //          (242 of 256 bytes) in 6; per packet 24 bytes of framing, sequence number, header and CRC.
 [[nodiscard]] std::optional<double> bytes_per_second(std::uint32_t generation, std::uint32_t lanes) noexcept;
 
 // The link from one device to another.
 struct PeerLink {
-    bool copies{};                         // one call can copy from one to the other, by whatever route
+    bool copies{};                         // one call can copy from one device to the other, by whatever route
     bool possible{};                       // peer access can be enabled: `from` can then access the memory of `to`
     bool direct{};                         // peer access is enabled
-    std::string reason;                    // why not direct; empty: it is direct
+    std::string reason;                    // why `direct` is false; empty: it is true
     std::optional<std::uint32_t> nvlinks;  // between the devices, directly or through a switch
     bool through_switch{};
 };
@@ -132,7 +132,7 @@ enum class LatchId : std::uint64_t { none };
 struct Address {
     MemoryId memory{};             // the block; none: ordinary memory at `ordinary`
     std::uint64_t offset_bytes{};  // from the start of the block
-    void* ordinary{};              // used if `memory` is none; the source of a copy is only read
+    void* ordinary{};              // used if `memory` is none; as the source of a copy it is only read
 };
 [[nodiscard]] inline Address at(void* ordinary) noexcept
 {
@@ -147,12 +147,12 @@ struct BlockRequest {
     std::uint32_t device{};
     MemoryKind kind{};
     std::uint64_t bytes{};
-    StreamId stream{};  // stream_ordered: the stream on which it is allocated and freed
+    StreamId stream{};  // for stream_ordered memory: the stream on which the block is allocated and freed
 };
 
 struct RawBlock {
     MemoryId id{};
-    std::byte* host{};  // its address for the CPU; nullptr: none, or only while it is mapped
+    std::byte* host{};  // the block's address for the CPU; nullptr: it has none, or has one only while it is mapped
 };
 
 enum class Access : std::uint8_t { read, write };
@@ -161,8 +161,8 @@ enum class Side : std::uint8_t { host, device };
 
 // Hints for a driver about managed memory.
 enum class Advice : std::uint8_t {
-    stay_on_device,  // moves to the device, and stays there while there is room
-    stay_on_host,    // stays on the host; the device's kernels access it over the link
+    stay_on_device,  // the memory moves to the device, and stays there as long as the device has free memory
+    stay_on_host,    // the memory stays on the host; the device's kernels access it over the link
 };
 
 class Runtime {
@@ -176,23 +176,23 @@ class Runtime {
     [[nodiscard]] virtual const std::vector<DeviceFacts>& devices() const noexcept = 0;
     [[nodiscard]] virtual std::string absence() const = 0;  // why there is no device; empty: there is one
 
-    // Why this device has no memory of this kind; nullopt: it has some.
+    // Returns why this device does not support memory of this kind; nullopt: it does.
     [[nodiscard]] virtual std::optional<std::string> lacks(std::uint32_t device, MemoryKind kind) const = 0;
     [[nodiscard]] virtual PeerLink peer(std::uint32_t from, std::uint32_t to) const = 0;
     [[nodiscard]] virtual base::Expected<void> set_peer_access(std::uint32_t from, std::uint32_t to, bool on) = 0;
     [[nodiscard]] virtual std::optional<HostLink> host_link(std::uint32_t device) const = 0;
     [[nodiscard]] virtual std::optional<Clocks> clocks(std::uint32_t /*device*/) const { return std::nullopt; }
     [[nodiscard]] virtual Holdings holdings() const = 0;
-    // Why all further calls in this process will fail, for example after a kernel broke the driver's context. nullopt:
-    // they will not. Asks the driver.
+    // Returns why all further calls in this process will fail, for example after a kernel broke the driver's context.
+    // Returns nullopt if calls still work. Asks the driver.
     [[nodiscard]] virtual std::optional<std::string> lost() const { return std::nullopt; }
 
     [[nodiscard]] virtual base::Expected<RawBlock> allocate(const BlockRequest& request) = 0;
     // Registers (page-locks) ordinary memory until the block is closed. The caller still owns the memory.
     [[nodiscard]] virtual base::Expected<RawBlock> adopt(std::uint32_t device, void* ordinary, std::uint64_t bytes) = 0;
     virtual base::Expected<void> close(MemoryId memory) = 0;
-    // For other libraries of the same vendor: the address of a block of device memory, in an address space that device
-    // and host share. nullptr: there is none.
+    // Returns the address of a block of device memory, in an address space that device and host share, for use by other
+    // libraries of the same vendor. Returns nullptr if the block has no such address.
     [[nodiscard]] virtual void* native_address(MemoryId /*memory*/) const { return nullptr; }
     // Makes a block of kind `mapped` accessible to the CPU at the returned address. Until unmap() the device must not
     // use it.
@@ -201,7 +201,7 @@ class Runtime {
 
     [[nodiscard]] virtual base::Expected<StreamId> open_stream(std::uint32_t device) = 0;
     virtual base::Expected<void> close(StreamId stream) = 0;  // waits for the stream's work
-    // Whether a device has stream priorities. open_urgent_stream() opens a stream of the highest priority.
+    // Says whether a device has stream priorities. open_urgent_stream() opens a stream of the highest priority.
     [[nodiscard]] virtual bool has_priorities(std::uint32_t /*device*/) const { return false; }
     [[nodiscard]] virtual base::Expected<StreamId> open_urgent_stream(std::uint32_t device);
     [[nodiscard]] virtual base::Expected<void> wait(StreamId stream) = 0;
@@ -209,54 +209,57 @@ class Runtime {
     [[nodiscard]] virtual base::Expected<void> copy(StreamId stream, Address to, Address from, std::uint64_t bytes) = 0;
     [[nodiscard]] virtual base::Expected<void> fill(StreamId stream, Address to, std::byte value,
                                                     std::uint64_t bytes) = 0;
-    // As copy(), but by a kernel of the device, so kernels must be able to access both ends. Sizes and addresses are
-    // multiples of 16 bytes.
+    // Copies like copy(), but by a kernel of the device, so kernels must be able to access source and target. Sizes and
+    // addresses must be multiples of 16 bytes.
     [[nodiscard]] virtual base::Expected<void> copy_by_kernel(StreamId stream, Address to, Address from,
                                                               std::uint64_t bytes) = 0;
     // Tells a stream how many streams of its device, including itself, copy by kernels at the same time. Its kernels
-    // then leave room for the others.
+    // then use only a part of the device, so that kernels of the other streams can run, too.
     [[nodiscard]] virtual base::Expected<void> share_device(StreamId /*stream*/, std::uint32_t /*streams*/)
     {
         return {};
     }
-    // Writes and checks the pattern of pattern.hpp by a kernel of the device. Sizes and addresses are multiples of 8
-    // bytes.
+    // write_pattern() writes the pattern of pattern.hpp, and check_pattern() checks it, by a kernel of the device.
+    // Sizes and addresses must be multiples of 8 bytes.
     [[nodiscard]] virtual base::Expected<void> write_pattern(StreamId stream, Address to, std::uint64_t bytes,
                                                              Pattern pattern) = 0;
     [[nodiscard]] virtual base::Expected<Mismatch> check_pattern(StreamId stream, Address from, std::uint64_t bytes,
                                                                  Pattern pattern) = 0;  // waits
 
     // One work item follows a chain in [chain, chain + bytes) by `loads` dependent loads. Each word of the chain is the
-    // byte offset of the next. `place` holds the offset of the first load, and afterwards the last loaded offset.
+    // byte offset of the next word to load. The word at `place` must hold the byte offset of the first load; afterwards
+    // it holds the last loaded offset.
     [[nodiscard]] virtual base::Expected<void> follow(StreamId stream, Address chain, std::uint64_t bytes,
                                                       std::uint64_t loads, Address place) = 0;
-    // Moves managed memory to the device, or to the host. On the host it goes to the NUMA node nearest to the device,
-    // if the driver allows naming one.
+    // Moves managed memory to the device, or to the host. On the host, the memory goes to the NUMA node nearest to the
+    // device, if the driver can be given a node.
     [[nodiscard]] virtual base::Expected<void> prefetch(StreamId stream, Address managed, std::uint64_t bytes,
                                                         Side to) = 0;
 
     // Tells the driver how this device will use a block of managed memory.
     [[nodiscard]] virtual base::Expected<void> advise(std::uint32_t device, MemoryId managed, Advice advice);
-    // Bytes of the device's memory that no process has allocated.
+    // Returns how many bytes of the device's memory no process has allocated.
     [[nodiscard]] virtual base::Expected<std::uint64_t> free_bytes(std::uint32_t device) const;
 
-    // The event happens when all earlier work on the stream is done.
+    // Makes an event that happens when all earlier work on the stream is done.
     [[nodiscard]] virtual base::Expected<EventId> record(StreamId stream) = 0;
     virtual base::Expected<void> close(EventId event) = 0;
     [[nodiscard]] virtual base::Expected<void> wait(EventId event) = 0;
     [[nodiscard]] virtual base::Expected<bool> happened(EventId event) = 0;
-    // Later work on the stream waits for the event.
+    // Makes later work on the stream wait for the event.
     [[nodiscard]] virtual base::Expected<void> after(StreamId stream, EventId event) = 0;
-    // The time between two events by the device's clock, in seconds. Both must have happened, on the same device.
+    // Returns the time between two events by the device's clock, in seconds. Both events must have happened, on the
+    // same device.
     [[nodiscard]] virtual base::Expected<double> seconds_between(EventId first, EventId second) = 0;
 
-    // Holds a stream: work queued from now on waits until the latch is closed, so that the time between events does not
-    // include the cost of queueing. close() returns a timeout error if the stream had already continued by itself.
+    // Holds a stream by a latch: work queued from now on waits until the latch is closed, so that the time between
+    // events does not include the cost of queueing. close() returns a timeout error if the stream continued by itself
+    // before.
     [[nodiscard]] virtual base::Expected<LatchId> hold(StreamId stream) = 0;
     virtual base::Expected<void> close(LatchId latch) = 0;
 };
 
-// Owns one object of a Runtime and closes it exactly once.
+// Owns one object of a Runtime and closes it exactly one time.
 //
 // Ownership  The runtime must outlive the handle. The destructor ignores a failed close; call close() to get the error.
 
@@ -330,7 +333,7 @@ class Memory {
 [[nodiscard]] base::Expected<Latch> hold(Runtime& runtime, const Stream& stream);
 
 // Copies a device's memory to the host over this stream, 4 MiB at a time, and compares it with the pattern on the host.
-// Uses no kernels. `bytes` is a multiple of 8. Waits for the result.
+// Uses no kernels. `bytes` must be a multiple of 8. Waits for the result.
 [[nodiscard]] base::Expected<Mismatch> check_by_host(Runtime& runtime, StreamId stream, Address from,
                                                      std::uint64_t bytes, Pattern pattern);
 

@@ -1,5 +1,5 @@
-// Decides which cases of a plan can be measured on this machine with the options of a run. Other cases are skipped with
-// the reason, without trying them.
+// Decides which cases of a plan can be measured on this machine with the options of a run. All other cases are skipped
+// without a try, and the report says why.
 //
 // Units    bytes.
 #pragma once
@@ -17,10 +17,10 @@ namespace memsweep::engine {
 struct RunOptions {
     std::uint64_t memory_budget_bytes{};  // a case with a higher estimate is not run; 0: no limit
     std::uint64_t array_limit_bytes{};    // --quick: a case that holds more is not run; 0: no limit
-    // Each of these functions may be empty; then it is not called.
+    // Each of the following functions may be empty; an empty function is not called.
     std::function<void(model::MachineRounds&)> note_pace;  // measures the machine's speed, adds it to the rounds
     std::function<void(std::uint64_t bytes)> prefault;     // touches this much free memory, so that a VM really has it
-    std::function<bool(const model::CaseReport& ended)> ends_run;  // whether the run ends after this case
+    std::function<bool(const model::CaseReport& ended)> ends_run;  // says whether the run ends after this case
 };
 
 // The facts about this machine by which a plan's `requires` is checked.
@@ -33,15 +33,16 @@ struct Capabilities {
     // Returns the path of an allocator's library (empty for the C library's malloc), or why it cannot be used.
     std::function<base::Expected<std::string>(const std::string& name)> locate_allocator;
     std::uint64_t swap_bytes{};
-    std::string no_reclaim;  // why memory cannot be reclaimed by a control group; empty: it can
+    std::string no_reclaim;  // why a control group cannot reclaim memory (push it out to swap); empty: it can
 };
 
-// Why the case cannot be measured; empty: it can. `estimate_bytes`: the memory that the case will hold, plus what
-// earlier cases of its sweep (cases that share a worker process) have left allocated.
+// Returns why the case cannot be measured; empty: it can be measured. `estimate_bytes`: the memory that the case will
+// hold, plus what earlier cases of its sweep (cases that share a worker process) have left allocated.
 [[nodiscard]] std::string refusal(const model::Case& plan_case, std::uint64_t estimate_bytes,
                                   const model::Requirements& needs, const Capabilities& has, const RunOptions& options);
 
-// Fills in the library of an allocator. Returns why there is none; empty: it was found, or no allocator is named.
+// Fills in the path of an allocator's library. Returns why the library cannot be used; empty: it was found, or
+// `allocator` names no allocator.
 [[nodiscard]] std::string settle_allocator(model::AllocatorSpec& allocator, const Capabilities& has);
 
 }  // namespace memsweep::engine

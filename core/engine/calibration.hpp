@@ -18,18 +18,17 @@ namespace memsweep::engine {
 // array::try_streaming.
 [[nodiscard]] array::StreamingSizes calibrate_streaming(const sys::Clock& clock, model::Calibration& calibration);
 
-// Measures the time of a clock reading. For a plan of steps, also measures the engine's cost of making and dropping an
-// array, in a worker. For a plan of programs, also measures the cost of starting and ending a program, by some runs of
-// a program that does nothing.
+// Measures how long one reading of the clock takes. For a plan of steps, also measures the engine's cost of making and
+// dropping an array, in a worker. For a plan of programs, also measures the cost of starting and ending a program, by
+// some runs of a program that does nothing.
 //
-// Cost     about 40 ms for a plan of steps, twice that if a case has accounting off; about 10 ms for a plan of
-//          programs.
-// Errors   a value that cannot be measured stays empty.
+// Cost     about 40 ms for a plan of steps, or 80 ms if a case has accounting off; about 10 ms for a plan of programs.
+// Errors   none: a value that cannot be measured stays empty.
 void calibrate_harness(const model::Plan& plan, Executor& executor, const sys::Clock& clock,
                        model::Calibration& calibration);
 
-// Makes a function for RunOptions::note_pace: it times fixed work and appends the time to the rounds. If there is no
-// memory for this work, the function appends nothing.
+// Makes a function for RunOptions::note_pace: that function times fixed work and appends the time to the rounds. If
+// there is no memory for this work, it appends nothing.
 [[nodiscard]] std::function<void(model::MachineRounds&)> pace_noter(const sys::Clock& clock);
 
 }  // namespace memsweep::engine

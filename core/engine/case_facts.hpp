@@ -1,4 +1,4 @@
-// Facts about a case, other than metrics, that its repetitions yield.
+// Facts about a case that are found out by its repetitions and are not metrics.
 //
 // Errors   none: problems are noted in the report.
 #pragma once
@@ -12,8 +12,8 @@
 namespace memsweep::engine {
 
 // Adds the facts of a repetition to the report: the allocator's library, the routes of transfers, a program's output,
-// and the processes that the program left behind. The first repetition that yields a fact decides its value. Do not
-// call this for warm-ups.
+// and the processes that the program left behind. A fact that already has a value from an earlier repetition keeps this
+// value. Do not call this for warm-ups.
 //
 // If the program's output differs from that of the first repetition, returns why this repetition does not count;
 // otherwise returns an empty text.

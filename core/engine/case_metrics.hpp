@@ -10,11 +10,11 @@
 
 namespace memsweep::engine {
 
-// Adds every metric that applies to the case, without values. Call once, before the first repetition.
+// Adds every metric that applies to the case, without values. Call it one time, before the first repetition.
 void declare_metrics(const CompiledCase& compiled, model::CaseReport& report);
 
-// Appends the values of one repetition. An absent value stays empty; the metric has the reason. Removes the summaries
-// made so far, because they do not cover this repetition.
+// Appends the values of one repetition. A value that could not be measured stays empty; the metric says why. Removes
+// the summaries made so far, because they do not cover this repetition.
 void append_repetition(const CompiledCase& compiled, const Attempt& attempt, const PageSizes& pages,
                        model::CaseReport& report);
 

@@ -1,6 +1,6 @@
 // The only header of the CUDA backend that includes the runtime library's headers. Compiled with MEMSWEEP_HIP, the same
-// sources call HIP, AMD's library. HIP's functions have CUDA's names with another prefix; other differences are in the
-// functions below. The HIP backend compiles but has never run, because no device was available.
+// sources call HIP, AMD's library. HIP's functions have CUDA's names with another prefix (hip_names.hpp); the functions
+// below hide all other differences. The HIP backend compiles but has never run, because no device was available.
 //
 // Sources  CUDA Runtime API 12 and 13; HIP 5.2 (hip_runtime_api.h), whose flags and enumerators mean what CUDA's mean.
 #pragma once
@@ -42,8 +42,9 @@ inline constexpr const char* management_library = "libnvidia-ml.so.1";
 }
 #endif
 
-// A place for managed memory: a device or the host. prefetch_to_host() names a NUMA node if this version of the library
-// can. If the driver refuses the node, the memory goes to the host without a node.
+// A Place says where managed memory shall go: to a device or to the host. prefetch_to_host() asks for a NUMA node of
+// the host if this version of the library can do so. If the driver refuses the node, the memory goes to the host
+// without a request for a node.
 #if CUDART_VERSION >= 13000
 using Place = cudaMemLocation;
 [[nodiscard]] inline Place on_device(int device) noexcept

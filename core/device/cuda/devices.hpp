@@ -13,14 +13,14 @@
 
 namespace memsweep::device::MEMSWEEP_API {
 
-// An NVLink that is up, and the device at its other end.
+// An NVLink that is up (working), and the device at its other end.
 struct NvLink {
     std::string other_end;  // the PCI address of the device at the other end; empty: not known
     bool is_to_switch{};
 };
 
-// NVML, NVIDIA's management library: knows links, clocks and NUMA nodes. It is loaded at run time if it is installed.
-// We declare its functions ourselves, because its header is often not installed.
+// NVML, NVIDIA's management library: it knows links, clocks and NUMA nodes. It is loaded at run time if it is
+// installed. We declare its functions ourselves, because its header is often not installed.
 //
 // Sources  NVML API reference, libnvidia-ml.so.1.
 //
@@ -34,11 +34,11 @@ class Nvml {
 
     [[nodiscard]] bool is_there() const noexcept { return library_ != nullptr; }
     [[nodiscard]] std::optional<HostLink> host_link(const std::string& bus_address) const;
-    // The NUMA node of the host that is nearest to the device, as the driver reports it.
+    // Returns the NUMA node of the host that is nearest to the device, as the driver reports it.
     [[nodiscard]] std::optional<std::uint32_t> nearest_node(const std::string& bus_address) const;
     [[nodiscard]] std::optional<Clocks> clocks(const std::string& bus_address) const;
     [[nodiscard]] std::string driver_version() const;
-    // The links that are up.
+    // Returns the links that are up.
     [[nodiscard]] std::vector<NvLink> nvlinks(const std::string& bus_address) const;
     // Fills in the facts that identify this card among cards of the same model, and the facts about its settings.
     void identify(DeviceFacts& facts) const;
@@ -46,7 +46,7 @@ class Nvml {
   private:
     template <typename Function>
     [[nodiscard]] Function find(const char* name) const;
-    // Bits that say what limits the device's clocks now.
+    // Returns bits that say what limits the device's clocks now.
     [[nodiscard]] std::optional<std::uint64_t> reasons_of(void* device) const;
     [[nodiscard]] void* handle_of(const std::string& bus_address) const;
 
@@ -65,22 +65,25 @@ struct FoundDevice {
     std::vector<NvLink> nvlinks;
 };
 
-// The number of direct NVLinks between two devices. If there is no direct one, the number of their links to switches:
-// the smaller number if one device has fewer of these links than the other.
+// `count` is the number of direct NVLinks between two devices. If there is no direct link, it is the number of links
+// that each device has to switches; if one device has fewer links to switches than the other, the smaller number.
 struct LinksBetween {
     std::uint32_t count{};
     bool through_switch{};
 };
 [[nodiscard]] LinksBetween links_between(const FoundDevice& from, const FoundDevice& to);
 
-// Errors   not_supported: no driver, a driver that is too old, or no device.
+// Returns the number of CUDA devices, at least 1.
+//
+// Errors   not_supported: there is no driver or no device, or the driver is too old.
 [[nodiscard]] base::Expected<int> count_devices();
 [[nodiscard]] base::Expected<std::vector<FoundDevice>> describe_devices(int count, const Nvml& nvml);
 
-// The error for a failed call: "cudaLaunchKernel: cudaErrorLaunchFailure (unspecified launch failure)". Its ErrorCode
-// is `budget` if the code means out of memory, else `device`.
+// Returns the error for a failed call: "cudaLaunchKernel: cudaErrorLaunchFailure (unspecified launch failure)". Its
+// ErrorCode is `budget` if the code means out of memory, else `device`.
 [[nodiscard]] base::Error failure(const char* call, cudaError_t code);
-// Call after a CUDA call whose failure does not matter; otherwise the next launch would report that failure.
+// Call this after a CUDA call whose failure does not matter; otherwise the next kernel launch would report that
+// failure.
 inline void forget_failure(cudaError_t code) noexcept
 {
     if (code != cudaSuccess) {

@@ -1,25 +1,26 @@
 // The Runtime for CUDA: uses the CUDA runtime library, linked statically, and our own kernels. Also the Runtime for
 // HIP, through the names in api.hpp.
 //
-// Latch    A kernel polls a word of pinned memory. It gives up after ten seconds; close() then returns an error. Do not
-//          allocate or free memory while a latch is held, because both may wait for the device.
+// Latch    A kernel polls a word of pinned memory until it has the awaited value. The kernel gives up after ten
+//          seconds; close() then returns an error. Do not allocate or free memory while a latch is held, because both
+//          may wait for the device.
 //
-// Copies   cudaMemcpyAsync; between devices cudaMemcpyPeerAsync, which copies directly if peer access is on, and
+// Copies   By cudaMemcpyAsync; between devices by cudaMemcpyPeerAsync, which copies directly if peer access is on, and
 //          otherwise through the host.
 //
 // Events   A closed event is kept and reused, because creating and destroying an event costs more than recording it.
 //
 // Pools    Stream-ordered memory comes from a pool of our own that keeps its memory until the pool is destroyed, as
-//          RMM's does. The device's default pool returns unused memory at every synchronisation, which would be
-//          measured, too.
+//          RMM's does. The device's default pool returns unused memory at every synchronisation, and the time for
+//          returning it would be measured, too.
 //
 // Sources  CUDA Runtime API 12 and 13.
 //
-// Ordinary memory  Kernels can access it in place, by faults (heterogeneous memory management) or through the
-//          processor's page tables. We use this only if every device can do it, because an address does not tell which
-//          device's kernels will use it.
+// Ordinary memory  On some machines, kernels can access ordinary memory in place, by faults (heterogeneous memory
+//          management) or through the processor's page tables. We use this access only if every device is capable of
+//          it, because an address does not tell which device's kernels will use it.
 //
-// Threads  As Runtime. Every call sets the current device first, because that is a property of the thread.
+// Threads  As Runtime. Every call sets the current device first, because CUDA keeps a current device for each thread.
 #pragma once
 
 #include <atomic>
@@ -39,13 +40,14 @@ struct Block {
     MemoryKind kind{};
     std::uint32_t device{};
     std::uint64_t bytes{};
-    std::byte* data{};      // its address for the device; pageable: for the host
+    std::byte* data{};      // its address for the device; for a pageable block, its address for the host
     std::byte* host{};      // its address for the host; nullptr: the host cannot access it
     cudaStream_t stream{};  // stream_ordered: the stream on which it is allocated and freed
     bool is_mapped{};
 };
 
-// Page-locked memory and its addresses for host and device. The two may differ, as for write-combined memory.
+// Page-locked memory: its address for the host and its address for the device. The two addresses may differ, as for
+// write-combined memory.
 struct HostMemory {
     std::byte* host{};
     std::byte* device{};
@@ -74,12 +76,12 @@ struct Latch {
 };
 
 struct End {
-    std::byte* data{};  // the address for the device; ordinary memory: for the host
+    std::byte* data{};  // the address for the device; for ordinary memory, the address for the host
     std::byte* host{};
-    bool on_host{};  // pageable or pinned: a copy does not depend on a device
+    bool on_host{};  // pageable or pinned memory, so that a copy does not depend on a device
     bool kernels_reach{};
     bool is_managed{};
-    bool is_ordinary{};  // ordinary memory; the processor fills it
+    bool is_ordinary{};  // ordinary memory: the processor fills it, not the device
     bool is_pooled{};    // cudaDeviceEnablePeerAccess does not give other devices access to it
     std::uint32_t device{};
 };
@@ -163,7 +165,7 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     bool reaches_ordinary_{};  // every device's kernels can access ordinary memory
 };
 
-// Errors   as open_cuda() in open.hpp.
+// Opens the runtime. Errors: as open_cuda() in open.hpp.
 [[nodiscard]] base::Expected<std::unique_ptr<Runtime>> open();
 
 }  // namespace memsweep::device::MEMSWEEP_API

@@ -21,7 +21,7 @@
 
 namespace memsweep::device::opencl {
 
-// The functions that we call, each with the name of its member of Library.
+// The functions that we call. X takes the name of the function and the name of the member of Library that points to it.
 #define MEMSWEEP_OPENCL_NEEDED(X)                                                                                      \
     X(clGetPlatformIDs, get_platforms)                                                                                 \
     X(clGetPlatformInfo, platform_info)                                                                                \
@@ -57,7 +57,7 @@ namespace memsweep::device::opencl {
     X(clReleaseKernel, release_kernel)                                                                                 \
     X(clSetKernelArg, set_argument)                                                                                    \
     X(clEnqueueNDRangeKernel, run_kernel)
-// The functions of shared virtual memory. Their members may be nullptr.
+// The functions for shared virtual memory. Their members of Library may be nullptr, if the library lacks them.
 #define MEMSWEEP_OPENCL_SHARED_MEMORY(X)                                                                               \
     X(clSVMAlloc, svm_allocate)                                                                                        \
     X(clSVMFree, svm_free)                                                                                             \
@@ -72,14 +72,16 @@ struct Library {
 #undef MEMSWEEP_MEMBER
 };
 
+// Loads the library.
+//
 // Errors   not_supported: there is no libOpenCL.so.1, or it is older than OpenCL 2.0.
 [[nodiscard]] base::Expected<Library> load_library();
 
-// The name and number of an error: "CL_OUT_OF_RESOURCES (-5)".
+// Returns the name and the number of an error code: "CL_OUT_OF_RESOURCES (-5)".
 [[nodiscard]] std::string name_of_code(cl_int code);
 
-// The error for a failed call: "clFinish: CL_OUT_OF_RESOURCES (-5)". Its ErrorCode is `budget` if the code means out of
-// memory, else `device`.
+// Returns the error for a failed call: "clFinish: CL_OUT_OF_RESOURCES (-5)". Its ErrorCode is `budget` if the code
+// means out of memory, else `device`.
 [[nodiscard]] base::Error failure(const char* call, cl_int code);
 [[nodiscard]] inline base::Expected<void> outcome(const char* call, cl_int code)
 {
@@ -90,10 +92,12 @@ struct FoundDevice {
     cl_platform_id platform{};
     cl_device_id id{};
     DeviceFacts facts;
-    bool has_fine_grained_svm{};  // memory with one address for host and device that need not be mapped
+    bool has_fine_grained_svm{};  // has memory with one address for host and device that need not be mapped
 };
 
-// Errors   not_supported: no driver, or no driver with a device.
+// Returns the devices of all drivers, at least one device.
+//
+// Errors   not_supported: there is no driver, or no driver has a device.
 [[nodiscard]] base::Expected<std::vector<FoundDevice>> find_devices(const Library& api);
 
 }  // namespace memsweep::device::opencl

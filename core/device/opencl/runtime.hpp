@@ -8,7 +8,7 @@
 //          OpenCL has no write-combined or stream-ordered memory, and does not tell whether two devices can access
 //          each other's memory.
 //
-// Latch    a user event; a barrier in the queue waits for it.
+// Latch    a user event of OpenCL; a barrier in the queue waits for this event.
 //
 // Sources  OpenCL 3.0 specification.
 //
@@ -27,7 +27,7 @@ namespace memsweep::device::opencl {
 struct Platform {
     cl_context context{};
     std::vector<cl_device_id> devices;
-    cl_program program{};  // built when a kernel is first needed
+    cl_program program{};  // our kernels; built when the first of them is needed
 };
 
 struct Block {
@@ -38,7 +38,7 @@ struct Block {
     std::byte* host{};
 };
 
-struct Queued {  // a command; its status is checked at the next wait, because clFinish does not report it
+struct Queued {  // a queued command; the next wait checks its status, because clFinish does not report it
     const char* call{};
     cl_event event{};
 };
@@ -116,7 +116,8 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     }
     static std::byte* host_to_fill(const End& end) noexcept { return end.host; }
     static End end_at(std::byte* host) noexcept { return {.host = host}; }
-    // For a buffer, the offset from its start is enough, because the driver aligns the start.
+    // For a buffer, returns the offset from the buffer's start: this is enough to check the alignment, because the
+    // driver aligns the start.
     static std::uintptr_t place_of(const End& end) noexcept
     {
         return end.buffer != nullptr ? end.offset : reinterpret_cast<std::uintptr_t>(end.host);
@@ -136,7 +137,8 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     base::Expected<void> queue_prefetch(const Stream& on, const End& managed, std::uint64_t bytes, Side to);
     base::Expected<void> queue_wait(const Stream& on, const Event& event);
     base::Expected<double> seconds_of(const Event& first, const Event& second) const;
-    // Stores the event of a queued command for the next wait. Returns the outcome of the call that queued it.
+    // Stores the event of a queued command, to be checked at the next wait. `code`: what the call that queued the
+    // command returned. Returns the error for this code, if it is one.
     base::Expected<void> queued(Queue& queue, const char* call, cl_int code, cl_event event);
     void forget_done(Queue& queue);
 

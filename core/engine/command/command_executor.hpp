@@ -1,17 +1,18 @@
-// Runs repetitions of foreign programs. For each: runs the script `prepare`, runs the program under a Supervision, runs
-// the script `cleanup`, and, if requested, runs the program once more to count allocations.
+// Runs repetitions of foreign programs. For each repetition: runs the script `prepare`, the program (under a
+// Supervision), and the script `cleanup`; if requested, then runs the program one more time to count allocations.
 //
 // A program that misbehaves fails only its own case. The setup script of a case stays in effect until another case
 // runs. So a plan with setup scripts runs its cases one after another (Order::sequential).
 //
 // Cost     while the program runs, its process tree is sampled from outside, at the interval of the case. Without an
 //          interval, sampling takes at most a fiftieth of one processor, and starts only after some time, so that short
-//          programs are not sampled. If allocations are counted, the program runs once more, untimed, under the
+//          programs are not sampled. If allocations are counted, the program runs one more time, untimed, under the
 //          recorder. If the case names an allocator, one run under the recorder per case checks which malloc the
 //          program uses; any other malloc is an error.
-// Errors   in the Attempt, never an exception; `crashed` for an exit code other than the expected one.
-// Threads  one. From the constructor on, this process adopts orphans. In run_at_once() a forked copy of this process
-//          supervises each program (halves.hpp).
+// Errors   reported in the Attempt, never as an exception; an exit code other than the expected one counts as
+//          `crashed`.
+// Threads  one. From the constructor on, this process adopts orphaned processes. In run_at_once() a forked copy of this
+//          process supervises each program (halves.hpp).
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,8 @@ namespace memsweep::engine {
 
 class CommandExecutor final : public Executor {
   public:
-    // `recorder`: the path of the recorder's library, or why there is none. `processors`: the processor for each
-    // Repetition::place in run_at_once().
+    // `recorder`: the path of the recorder's library, or why there is none. `processors`: in run_at_once(), a program
+    // runs on processors[Repetition::place].
     CommandExecutor(const sys::Clock& clock, const sys::StopSignals& signals, base::Expected<std::string> recorder,
                     std::vector<std::uint32_t> processors = {});
 
@@ -43,26 +44,27 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] Attempt run(const CompiledCase& compiled, const RunLimits& limits,
                               const std::function<void(int pid)>& started) override;
 
-    // Each program runs only on the processor of its place. The scripts and the counting runs are executed one after
-    // another.
+    // Runs several programs at the same time. Each program runs only on the processor that its Repetition::place
+    // selects. The scripts and the counting runs are executed one after another.
     [[nodiscard]] std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions) override;
 
     [[nodiscard]] std::vector<std::string> finish() override;
 
-    // Runs the teardown script of the last case that was set up, unless finish() did.
+    // Runs the teardown script of the last case that was set up, unless finish() has run it.
     ~CommandExecutor() override;
     CommandExecutor(const CommandExecutor&) = delete;
     CommandExecutor& operator=(const CommandExecutor&) = delete;
 
-    // From now on, does not check which malloc a program uses, even if its case names an allocator.
+    // From now on, no run checks which malloc a program uses, even if its case names an allocator.
     void ask_no_more() { asks_ = false; }
 
-    // Runs the program once more, untimed, under the recorder, and returns its counts. Errors: the program cannot be
-    // counted, or it failed.
+    // Runs the program one more time, untimed, under the recorder, and returns the counts of its allocations. Errors:
+    // the recorder cannot be used with the program, or the program failed.
     [[nodiscard]] base::Expected<trace::CountedTree> count(const CompiledCase& compiled, const RunLimits& limits) const;
 
-    // Runs the program once more, untimed, and records its allocations in `folder`. `options`: for the recorder.
-    // Returns the program's memory at the end of its work, if the command defines a sign for that.
+    // Runs the program one more time, untimed, and records its allocations in `folder`. `options`: options of the
+    // recorder. Returns the program's memory at the end of its work, if the command defines a sign that its work is
+    // done.
     [[nodiscard]] base::Expected<Moment> record(const CompiledCase& compiled, const RunLimits& limits,
                                                 const std::string& folder, const std::string& options) const;
 
@@ -71,8 +73,8 @@ class CommandExecutor final : public Executor {
                                                       const std::string& folder, const std::string& options,
                                                       trace::TreeLooks& looks) const;
 
-    // Sets up this case. If another case is set up, tears down that case first. Does nothing if this case is set up
-    // already.
+    // Runs the setup script of this case; before that, tears down any other case that is set up. Does nothing if this
+    // case is set up already.
     void set_up(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
     void tear_down();
 
@@ -84,8 +86,8 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] Attempt measure(const CompiledCase& compiled, const RunLimits& limits,
                                   const std::function<void(int pid)>& started, const Hold& hold) const;
 
-    // Call after a finished run. Runs the program once more, untimed, if its allocations are to be counted, or if its
-    // malloc is to be checked and has not been checked yet.
+    // Call after a finished run. Runs the program one more time, untimed, if its allocations are to be counted, or if
+    // its malloc is to be checked and has not been checked yet.
     void count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
@@ -93,17 +95,17 @@ class CommandExecutor final : public Executor {
     std::vector<std::uint32_t> processors_;
     bool asks_{true};
     std::map<const CompiledCase*, std::string>
-        asked_;                           // by checked case: why its malloc could not be found out; empty: it was
+        asked_;                           // by checked case: why its malloc could not be found out; empty: it was found
     std::optional<CompiledCase> set_up_;  // the case that is set up and must be torn down
     RunLimits set_up_limits_;
-    std::vector<std::string> failed_clean_ups_;  // why, by case
+    std::vector<std::string> failed_clean_ups_;  // a message for each case whose teardown script failed
 };
 
-// A message if a process of the program used another malloc than `allocator`; empty: none did.
+// Returns a message if a process of the program used another malloc than that of `allocator`; empty: no process did.
 [[nodiscard]] std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorSpec& allocator);
 
-// Why the command's program cannot be found; empty: it can be found, or that cannot be known yet. It is not known if a
-// shell looks the program up, if the command sets its own PATH, or if `prepare` may make the program.
+// Returns why the command's program cannot be found or started; empty: it can be, or this is not known yet. It is not
+// known if a shell looks the program up, if the command sets its own PATH, or if `prepare` may make the program.
 [[nodiscard]] std::string missing_program(const model::CommandSpec& command);
 
 }  // namespace memsweep::engine
