@@ -1,7 +1,7 @@
 // Reads the memory state of a recorded program while the program is stopped. Afterwards asks a forked copy of the
 // program to return free heap memory to the kernel.
 //
-// Errors   those of reading; not_supported: the program was not recorded.
+// Errors   those of read_address_space() and of reading the recording; not_supported: the program was not recorded.
 #pragma once
 
 #include <sys/types.h>

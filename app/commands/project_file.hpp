@@ -4,8 +4,8 @@
 //   {"format": "memsweep-project", "version": 1, "results": "bench/results", "baselines": "bench/baselines",
 //    "gate": "bench/gate.json", "thresholds": {"wall_time": "5%"}}
 //
-// The file is searched from the working folder upwards; the nearest one counts. A file of that name in another format,
-// such as a scenario, is skipped.
+// memsweep looks for the file in the working folder, then in each folder above it, and uses the first one found. A file
+// of that name in another format, such as a scenario, is skipped.
 //
 // Units    paths are relative to the file's folder.
 // Errors   invalid_input: the file is not JSON, has an unknown key, or has a value of the wrong type; the message names

@@ -1,8 +1,8 @@
 // The observers that the command line requests for a run: the result file, the event streams, progress.
 //
 // The result is kept on disk during the run, so a kill at any moment loses no measurement. After every case the result
-// FILE is rewritten, through a temporary file and a rename. After a repetition, FILE is rewritten only if the last
-// write was long ago: at least 50 times as long as a write takes. Otherwise the repetition is appended to FILE.journal,
+// FILE is rewritten, through a temporary file and a rename. After a repetition, FILE is rewritten only if the time
+// since the last write is at least 50 times what that write took. Otherwise the repetition is appended to FILE.journal,
 // which `run --resume` reads. If FILE already exists, this run replaces it when its first case has ended; until then
 // the new result is FILE.partial.
 //

@@ -1,12 +1,12 @@
-// While a recorded program runs, translates and compresses full chunks of its recordings and writes them to the trace.
-// Therefore little of this work is left when the program has ended. The thread that works meanwhile uses only idle CPU
-// time (SCHED_IDLE).
+// Translates and compresses the full chunks of a program's recordings, and writes them to the trace, while the program
+// still runs. Therefore little of this work is left when the program has ended. The thread that works meanwhile uses
+// only idle CPU time (SCHED_IDLE).
 //
-// Cost     20 ns per event; each recording is polled: every millisecond while it has full chunks, every 20 ms while it
-//          has none.
+// Cost     20 ns per event; each recording is polled: every millisecond while it has full chunks, at growing intervals
+//          of up to 20 ms while it has none.
 // Memory   a LiveRecording for each of at most 64 processes, and the TraceProgress.
-// Errors   none: if no thread can be made, or if the thread lacks memory or disk space, it stops. The remaining chunks
-//          are then written after the program has ended.
+// Errors   none: if no thread can be made, or if it stops for lack of memory or disk space, the remaining chunks are
+//          written after the program has ended.
 #pragma once
 
 #include <chrono>
@@ -45,7 +45,7 @@ class SealingMeanwhile {
     void hold(const std::string& path);
     // Switches from the recording `before` to `path`, because the process has executed another program (execve(2)).
     base::Expected<void> follow(const std::string& before, const std::string& path, const std::stop_token& stop);
-    // Polls the recordings that are due. Returns when the next one is due.
+    // Polls the recordings that are due. Returns the time at which the next one is due.
     base::Expected<Clock::time_point> look(const std::stop_token& stop);
 
     std::string folder_;

@@ -23,7 +23,7 @@ namespace memsweep::app {
 struct RecordedProgram {
     const model::CommandSpec& command;
     model::AllocatorSpec allocator{};
-    std::string output;  // what happens to the program's output, in a scenario's words
+    std::string output;  // where the program's output goes: a value of the scenario key `stdout`
     std::chrono::nanoseconds timeout{};
     std::string name;  // for error messages
 };

@@ -37,7 +37,7 @@ class WorkEnd {
     // Call before the program is started. Adds to `program` what the sign needs: a pipe for the output, or our pid in
     // the environment.
     [[nodiscard]] base::Expected<void> prepare(sys::SpawnOptions& program);
-    // Call when the command runs. From this call on, the command's output is copied.
+    // Call as soon as the program has been started. From then on, its output is copied.
     void begin() { output_.begin(); }
     // Call about every `pause` while the program runs. The first call after the sign was given returns true; all others
     // return false. `asked`: the process that gets SIGTERM, with its descendants, if the program goes on. If `asked` is

@@ -2,8 +2,8 @@
 // obey.
 //
 // First each rank measures its own memory, so that these measurements are complete even if the tests of links fail. A
-// rank that does not answer in time is lost: tests that need it are skipped, all others continue. A follower that gets
-// no messages from rank 0 in time measures its own memory if it has not done so yet, and then ends.
+// rank that does not answer in time is lost: tests that need it are skipped, all others continue. If a follower
+// hears nothing from rank 0 in time, it measures its own memory (unless it already has), and then ends.
 #pragma once
 
 #include "app/cli/command_line.hpp"

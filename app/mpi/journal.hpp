@@ -29,7 +29,7 @@ class Journal {
     [[nodiscard]] static base::Expected<Journal> open(const MpiOptions& options, const Comm& comm);
 
     [[nodiscard]] bool has_own() const { return has_own_; }
-    // Returns the tests for which all flows that this rank sends already have results; as indices into `plan`.
+    // Returns the indices (into `plan`) of those tests that have a result for every flow that this rank sends.
     [[nodiscard]] std::set<std::size_t> held(const std::vector<LinkTest>& plan) const;
 
     void add_own(const model::RunReport& measured);

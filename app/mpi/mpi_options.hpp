@@ -19,7 +19,7 @@ enum class Together : std::uint8_t { one, pairs, all };  // how many ranks measu
 
 struct MpiOptions {
     app::GlobalOptions global;
-    app::ProbeCommand own;  // what each rank measures by itself; nothing if `what` is empty
+    app::ProbeCommand own;  // what each rank measures by itself; nothing if own.what is empty
     Together together{Together::one};
     std::vector<Pattern> patterns;
     std::vector<std::string> scenarios;          // files, or names of shipped scenarios

@@ -104,7 +104,8 @@ class ForeignMemory {
     ForeignMemory& operator=(ForeignMemory&&) = delete;
     ~ForeignMemory();
 
-    // Copies up to `bytes` bytes from `address` on to `into`. Returns how many could be read; 0: none.
+    // Copies up to `bytes` bytes, starting at `address`, into the buffer `into`. Returns how many could be read; 0:
+    // none.
     [[nodiscard]] std::size_t read(std::uint64_t address, void* into, std::size_t bytes) const noexcept;
 
   private:

@@ -32,7 +32,7 @@ namespace memsweep::sys {
 [[nodiscard]] bool set_memory_policy(void* ptr, std::size_t bytes, const model::NumaSpec& numa,
                                      std::size_t page_bytes) noexcept;
 
-// Makes the pages of [ptr, ptr + bytes) that are touched for the first time after this call come only from `node`.
+// After this call, a page of [ptr, ptr + bytes) that is touched for the first time comes only from `node`.
 // `ptr` must lie on a page boundary.
 [[nodiscard]] base::Expected<void> bind_to_node(void* ptr, std::uint64_t bytes, std::uint32_t node);
 
@@ -64,7 +64,7 @@ struct PagesByNode {
 [[nodiscard]] base::Expected<PagesByNode> pages_by_node(const void* ptr, std::uint64_t bytes);
 
 // The result of migrate_pages(), which moves the resident pages of the range to `node`. It does not move pages that
-// other processes have mapped, too. Counts are in base pages.
+// another process also maps. Counts are in base pages.
 struct Migration {
     std::uint64_t pages_there{};   // pages that are on `node` after the call
     std::uint64_t pages_left{};    // pages that stay on other nodes: `node` is full, or these pages cannot be moved

@@ -1,8 +1,8 @@
-// LiveBlocks is a table of the blocks that are live at one point of a trace, by process, space and address. BlockWalk
-// updates the table from event to event.
+// LiveBlocks is a table of the blocks that are live at one point of a trace. Its key is a block's process, its space
+// (the memory that it belongs to; see event.hpp) and its address. BlockWalk updates the table from event to event.
 //
 // Cost     10 to 40 ns per operation, depending on how much of the table is in the processor's caches. The end of a
-//          process takes time in proportion to the most blocks that the process had at a time.
+//          process takes time in proportion to the peak number of its live blocks.
 // Memory   32 bytes per entry of a table; at most three quarters of the entries have a block. BlockWalk takes 4 more
 //          bytes per block. Each process with blocks takes some 200 bytes.
 // Threads  one.
@@ -54,7 +54,7 @@ class LiveBlocks {
         if (found == tables_.end()) {
             return;
         }
-        const Table table = std::move(found->second);  // frees its memory: the next process may have few blocks
+        const Table table = std::move(found->second);  // moved out, so that its memory is freed on return
         tables_.erase(found);
         last_ = nullptr;
         count_ -= table.count;
@@ -116,8 +116,8 @@ class LiveBlocks {
     std::size_t count_{};
 };
 
-// Returns invalid_input if `impossible_event` is not 0. `impossible_event`: the number, from 1, of the first event of
-// the trace that makes a sum of bytes exceed 64 bits; 0: there is none. `name`: the trace's name, for the message.
+// Returns invalid_input if `impossible_event` is not 0. `impossible_event`: the event at which a sum of bytes
+// first exceeds 64 bits, counted from 1; 0: there is none. `name`: the trace's name, for the message.
 [[nodiscard]] base::Expected<void> possible_total(std::uint64_t impossible_event, const std::string& name);
 
 // Gives small numbers to objects that come and go. take() returns the number that was given back last, or a new one if

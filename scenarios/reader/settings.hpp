@@ -50,8 +50,8 @@ void override_settings(const Overrides& overrides, RunSettings& run, Sources& so
 
 void override_safety(const Overrides& overrides, std::vector<model::Case>& cases);
 
-// Returns the top levels of all included files, without `top` itself. The settings of a later file replace those of an
-// earlier one.
+// Returns the root node of each file that `top` includes, directly or indirectly, in the order in which their settings
+// apply: those of a later file replace those of an earlier one. `top` itself is not among them.
 [[nodiscard]] std::vector<const SourceNode*> included_settings(const SourceNode& top, const std::string& path,
                                                                Sources& sources, const Reading& reading);
 

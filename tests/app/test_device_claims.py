@@ -221,7 +221,7 @@ def asked_of_a_gpu():
 SENTENCES = [("CHANGELOG.md", "On an H200, {exact} of {all} runs reserved exactly what was predicted, the other {more} MiB more", exactly_predicted),
              ("docs/trace-commands.md", "reserved exactly what was predicted in {exact} of {all} runs, and {more} MiB more in one. Whether a request was "
               "refused was right in all {refused}", exactly_predicted),
-             ("README.md", "CUDA has run on one {first} and one {second}, beside NVIDIA's nvbandwidth", machines),
+             ("README.md", "The CUDA support has run on one {first} and one {second}; its figures were compared there with those of NVIDIA's nvbandwidth", machines),
              ("docs/probe.md", "has run on {kinds} kinds of machine so far, an {first} and an {second} (each PCI Express {link}, {processors} "
               "processors of a Xeon, driver {driver})", machines),
              ("docs/probe.md", "Beside nvbandwidth {version}, in turns", rounds_beside),

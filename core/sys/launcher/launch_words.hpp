@@ -6,8 +6,9 @@
 // The two words can come in any order. Then the socket closes.
 //
 // The guard's socket: the guard first sends a GuardWord with the launcher's pid. Then memsweep sends GuardOrders. The
-// guard answers guard_wait, but not guard_leave. When memsweep closes its end of the socket or dies, the guard kills
-// the guarded processes and ends. Before it ends it sends GuardCleared, except with launch_recorded.
+// guard answers guard_wait, but not guard_leave. When memsweep shuts down its sending side of the socket, or closes
+// the socket, or dies, the guard kills the guarded processes, sends GuardCleared (except with launch_recorded), and
+// ends.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers,hicpp-deprecated-headers): the launcher has no C++ headers
