@@ -376,6 +376,7 @@ bool is_in_pattern(std::string_view text, std::size_t bracket)
     const std::size_t begin = text.find_last_of(blanks, bracket) + 1;  // npos + 1 is 0
     const std::string word{text.substr(begin, text.find_first_of(blanks, bracket) - begin)};
     glob_t found{};
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): command lines are read before there are other threads
     const bool matches = word.find(']') != std::string::npos && ::glob(word.c_str(), 0, nullptr, &found) == 0;
     ::globfree(&found);
     return matches;

@@ -35,7 +35,7 @@ void Runner::run()
     while (goes_on() && do_next(schedule_.next(report_))) {
     }
     note_pace();
-    for (std::string& why : executor_.finish()) {
+    for (std::string& why : executor_.take_down()) {
         report_.warnings.push_back({"cleanup-failed", std::move(why), "what it was to remove may still be there"});
     }
     observer_.run_ended(report_);

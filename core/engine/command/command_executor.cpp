@@ -104,7 +104,7 @@ void CommandExecutor::tear_down()
     }
 }
 
-std::vector<std::string> CommandExecutor::finish()
+std::vector<std::string> CommandExecutor::take_down()
 {
     tear_down();
     return std::exchange(failed_clean_ups_, {});

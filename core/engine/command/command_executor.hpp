@@ -48,9 +48,9 @@ class CommandExecutor final : public Executor {
     // selects. The scripts and the counting runs are executed one after another.
     [[nodiscard]] std::vector<Attempt> run_at_once(std::span<const Repetition> repetitions) override;
 
-    [[nodiscard]] std::vector<std::string> finish() override;
+    [[nodiscard]] std::vector<std::string> take_down() override;
 
-    // Runs the teardown script of the last case that was set up, unless finish() has run it.
+    // Runs the teardown script of the last case that was set up, unless take_down() has run it.
     ~CommandExecutor() override;
     CommandExecutor(const CommandExecutor&) = delete;
     CommandExecutor& operator=(const CommandExecutor&) = delete;

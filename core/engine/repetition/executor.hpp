@@ -51,7 +51,7 @@ class Executor {
 
     // Call after the last case. Undoes what the cases have set up. Returns one sentence for each problem; none: all
     // went well.
-    [[nodiscard]] virtual std::vector<std::string> finish() { return {}; }
+    [[nodiscard]] virtual std::vector<std::string> take_down() { return {}; }
 };
 
 }  // namespace memsweep::engine
