@@ -47,7 +47,7 @@ using ReadText = std::function<base::Expected<void>(const std::string& text)>;
 [[nodiscard]] OptionValue offering(OptionValue value, std::vector<std::string> offered);
 [[nodiscard]] OptionValue defaulting(OptionValue value, std::string fallback);
 
-// Makes "--name" without a text mean "--name=" followed by `text`.
+// Lets the option also be given as "--name" alone. It then means the same as "--name=" followed by `text`.
 [[nodiscard]] OptionValue alone_meaning(OptionValue value, std::string text);
 
 // Converts the text with `parse`. The target may be an optional.

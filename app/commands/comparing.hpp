@@ -53,8 +53,8 @@ struct Baseline {
     model::RunReport result;
     measure::Criteria criteria;
 
-    // Reads the baseline, and checks that a run can be compared with it. `run`: the report of `plan`, which has no
-    // cases yet.
+    // Reads the baseline, and checks that a run can be compared with it. `run`: the report of `plan`; this
+    // report has no cases yet.
     //
     // Errors   io: the baseline cannot be read; invalid_input: it is no result, or the result of another scenario or
     //          machine; the message says what differs.

@@ -37,8 +37,8 @@ struct RecordedBy {
 // Returns all recordings in the folder.
 [[nodiscard]] base::Expected<std::vector<trace::RecordedImage>> recorded_images(const std::string& folder);
 
-// Returns those base pages (4 KiB) within the program's private huge pages that hold only zeros. Adjacent pages form
-// one range.
+// Looks inside the program's private huge pages, and returns the base pages (4 KiB) there that hold only zeros.
+// Adjacent pages form one range.
 //
 // Cost     some 0.2 ms per MiB of huge pages.
 [[nodiscard]] std::vector<measure::AddressRange> zero_parts_of(const sys::AddressSpace& space,
@@ -46,7 +46,8 @@ struct RecordedBy {
 
 // The processes that a program has started, without the program's forked copy (see ProgramCopy).
 struct OtherProcesses {
-    // Page faults of the children that the program has waited for, and of the children that those have waited for.
+    // Page faults of the children that the program has waited for. The faults of a child include those of the children
+    // that it has itself waited for.
     std::uint64_t page_faults{};
     std::uint64_t peak_bytes{};  // the largest peak resident set of any of them; 0: not known
     bool are_running{};

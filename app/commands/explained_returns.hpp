@@ -1,5 +1,5 @@
-// For each of the top call sites of an explained program, finds out how much memory the program would save without that
-// site: replays the recording without the site's blocks.
+// Finds out how much memory an explained program would save without each of its top call sites. For each of these
+// sites, replays the recording without the site's blocks.
 //
 // Units    bytes.
 // Cost     that of SiteRemoval::without(), one time for the whole recording and one more time per site; after a minute,
@@ -19,7 +19,7 @@ namespace memsweep::app {
 // The input of these replays. The trace file must not be moved or removed until the replays have ended.
 struct ReturnsBasis {
     RemovalBasis removal;                     // its allocator is set by take_returns()
-    std::string served_by;                    // the library of the program's malloc, or the end of its path
+    std::string served_by;                    // path of the program's malloc library; of a long path, only the end
     model::Variables environment;             // the program's variables that its allocator reads
     std::vector<std::uint32_t> site_of_node;  // for each node of the trace's stacks, the number of its site
     std::vector<std::uint32_t> site_numbers;  // for each site of the explanation, in order, its number

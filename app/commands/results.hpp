@@ -34,9 +34,9 @@ using WriteText = std::function<void(reporters::TextSink&)>;
 // Says whether the path means stdout, because it is empty or "-".
 [[nodiscard]] bool is_stdout(const std::string& path);
 
-// Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. What a `write` function
-// writes reaches files and pipes unchanged; on a terminal, control characters in it are escaped. The overload for
-// `text` escapes nothing.
+// Writes the text to a file or, if the path is empty or "-", to stdout. Errors are printed. The overload with
+// `write` escapes control characters if the output is a terminal; files and pipes get the text unchanged. The overload
+// with `text` escapes nothing.
 [[nodiscard]] ExitCode write_text(const WriteText& write, const std::string& path);
 [[nodiscard]] ExitCode write_text(const std::string& text, const std::string& path);
 
@@ -84,8 +84,8 @@ struct ReportTarget {
 // has none.
 [[nodiscard]] std::vector<NamedFile> files_of(const ReportTarget& target);
 
-// Writes a report to its target. A format with parts writes a file for each part. `against`: a comparison that the
-// result does not hold; formats that show verdicts show this comparison, too.
+// Writes a report to its target. A format with parts writes a file for each part. `against`: a comparison that is
+// not part of the report itself; formats that show verdicts show this comparison, too.
 [[nodiscard]] ExitCode write_report(const model::RunReport& report, const ReportTarget& target,
                                     const GlobalOptions& global,
                                     const std::optional<reporters::ComparisonReport>& against = {});

@@ -28,7 +28,7 @@ namespace memsweep::array {
 //   touches.
 // - zeros, with full touch: takes plain memory and writes all of it.
 // - ones and arange: take plain memory and write all of it, whatever the touch is.
-// - no fill: takes plain memory and touches it.
+// - no fill: takes plain memory and touches it as `touch` says.
 struct ArraySpec {
     ArraySpec() noexcept = default;
 

@@ -268,7 +268,7 @@ class Backend : public Runtime {
         if (end && !end->kernels_reach) {
             return base::fail(base::ErrorCode::not_supported, Derived::out_of_reach);
         }
-        // Checks the address and not the offset, because registered memory may begin at any address.
+        // Checks place_of() and not address.offset_bytes, because registered memory may begin at any address.
         if (end && (bytes % unit != 0 || Derived::place_of(*end) % unit != 0)) {
             return base::fail(
                 base::ErrorCode::invalid_input,

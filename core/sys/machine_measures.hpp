@@ -26,7 +26,7 @@ namespace memsweep::sys {
 struct CanaryReadings {
     std::vector<double> compute_seconds;
     std::vector<double> copy_seconds;
-    std::optional<double> steal_share;  // share of the time of all processors that the hypervisor took meanwhile
+    std::optional<double> steal_share;  // share that the hypervisor took of all processors' time meanwhile
 };
 
 struct CanaryLimits {
@@ -71,10 +71,10 @@ class MachinePace {
 
 // measure_fault_cost() measures what one minor fault of a kind costs a program that writes the whole page.
 //
-// The cost is the time to write 16 MiB while every page faults, minus the time to write the same pages again, divided
-// by the number of faults. Whole pages are written because programs seldom touch just one byte of a page, and because a
-// page is in the cache after the kernel has cleared it. If the faults of 16 MiB would take more than 4 ms, fewer bytes
-// are written, but at least 1 MiB.
+// Memory of 16 MiB is written twice; the first time, every page faults. The cost is the difference between the two
+// times, divided by the number of faults. Whole pages are written because programs seldom touch just one byte of a
+// page, and because a page is in the cache after the kernel has cleared it. If the faults of 16 MiB would take more
+// than 4 ms, fewer bytes are written, but at least 1 MiB.
 //
 // Accuracy: the estimate was compared with the time that a concatenation into fresh pages really lost to faults. When
 // whole pages were written, the estimate was 80 to 105 % of that time. When one byte per page was touched, the estimate
@@ -100,8 +100,9 @@ struct FaultCost {
                                                            FaultKind kind = FaultKind::small_page) noexcept;
 
 // measure_first_touch() finds out whether a virtual machine still has to get memory from its host. The host gives
-// memory to a virtual machine at the first touch, and again if the guest had returned the memory. So the first touch of
-// fresh memory is compared with the touch of memory that this process has just returned to the guest's kernel.
+// memory to a virtual machine at the first touch, and again if the guest had given the memory back to the host. So the
+// first touch of fresh memory is compared with the touch of memory that this process has just returned to the guest's
+// kernel, which still has it from the host.
 //
 // Units    seconds per page.
 // Sources  private anonymous memory without huge pages, in chunks. All chunks stay mapped until the end, so that no two

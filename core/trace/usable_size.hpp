@@ -2,8 +2,8 @@
 // glibc. Other allocators are asked during the recording, and the trace holds their answers (program_notes.hpp).
 //
 // A block lies in a chunk whose size is a multiple of 16 bytes, at least 32. Of these bytes 8 are glibc's. The block
-// may be cut from a larger free chunk. If less than 32 bytes of the free chunk would be left, the block gets the rest
-// too: up to 16 bytes, or up to 32 bytes if an alignment was requested. A block with a mapping of its own takes whole
+// may be cut from a larger free chunk. If too little of the free chunk would be left, the block gets the rest too:
+// up to 16 bytes, or up to 32 bytes if an alignment was requested. A block with a mapping of its own takes whole
 // pages; 16 of these bytes are glibc's. Source: malloc.c of glibc 2.36, 64 bits.
 //
 // Units    bytes.
@@ -40,8 +40,8 @@ inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
     return std::max(rounded_up(std::min(size, most_size) + header, chunk_step), smallest_chunk);
 }
 
-// Returns the range in which malloc_usable_size answers for a block in a heap. `alignment`: 16 or less means that none
-// was requested.
+// Returns the range of the possible answers of malloc_usable_size for a block in a heap. `alignment`: 16 or less
+// means that none was requested.
 [[nodiscard]] constexpr UsableRange usable_in_heap(std::uint64_t size, std::uint64_t alignment = 0) noexcept
 {
     const std::uint64_t least = chunk_bytes(size) - header;
@@ -49,9 +49,9 @@ inline constexpr std::uint64_t most_size = UINT64_MAX / 4;
     return {least, least + (is_aligned ? smallest_chunk : smallest_chunk - chunk_step)};
 }
 
-// Returns the range in which malloc_usable_size answers for a block with a mapping of its own. By default, a block gets
-// its own mapping from M_MMAP_THRESHOLD bytes on. The block begins 16 bytes behind the beginning of a page; an aligned
-// block may begin anywhere in its mapping. In both cases, the usable size reaches to the mapping's end.
+// Returns the range of the possible answers of malloc_usable_size for a block with a mapping of its own. By default, a
+// block gets its own mapping from M_MMAP_THRESHOLD bytes on. The block begins 16 bytes after the start of a page; an
+// aligned block may begin anywhere in its mapping. In both cases, the usable size reaches to the mapping's end.
 [[nodiscard]] constexpr UsableRange usable_in_mapping(std::uint64_t size, std::uint64_t page_bytes,
                                                       std::uint64_t alignment = 0) noexcept
 {

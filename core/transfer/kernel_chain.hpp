@@ -3,8 +3,8 @@
 //
 // Units    bytes.
 //
-// Sources  A UnifiedBuffer decides which copies are made. A buffer that stays on the device is copied once in each
-//          direction for all kernels; otherwise it is copied once in each direction for every kernel.
+// Sources  A UnifiedBuffer decides which copies are made. If the buffer stays on the device, all kernels together
+//          need one copy in each direction; if not, each kernel needs one copy in each direction.
 //
 // Data     Each kernel fills the buffer with words of its own (device/pattern.hpp). check() compares the buffer with
 //          the words of the last kernel, on the host.

@@ -15,16 +15,18 @@
 //
 // write_host and write_device: the host or the device is about to write in place, over the current contents.
 // mark_host_dirty and mark_device_dirty: the host or the device has written already. These two requests copy nothing.
-// So such a request is an error if the other side's contents would be lost, or if the side that is said to have written
-// has no memory. If the next state needs memory that the buffer lacks, the memory is allocated and filled with a fixed
-// byte.
+// Therefore, such a request is an error if it would lose what the other side has written. It is also an error if the
+// side that it names has no memory.
+//
+// A request that is not an error allocates the memory that its next state needs and the buffer lacks, and fills it with
+// a fixed byte.
 //
 // Units    bytes. BufferCounts counts every copy.
 //
 // Sources  the states are those of DotCompute's unified buffer. In DotCompute, a mark request may silently lose data;
 //          here, it is an error instead.
 //
-// Errors   not_supported: host memory that a processor cannot reach.
+// Errors   not_supported: a kind of host memory that the processor can access only while it is mapped.
 //          invalid_input: a request that the state does not allow (the message says what to ask for instead); contents
 //          of another size than the buffer (the message has both sizes); a release during a copy (the message names the
 //          copy). If the runtime fails in ask() or begin(), the state is unchanged. If it fails in finish(), the state
@@ -105,7 +107,7 @@ struct BufferCounts {
 
 class UnifiedBuffer {
   public:
-    // Allocates nothing yet. `host_kind`: a kind of memory that a processor reaches.
+    // Allocates nothing yet. `host_kind`: a kind of memory that the processor can access at any time.
     [[nodiscard]] static base::Expected<UnifiedBuffer> make(device::Runtime& runtime, std::uint32_t device,
                                                             std::uint64_t bytes,
                                                             model::HostKind host_kind = model::HostKind::pinned);
@@ -124,8 +126,8 @@ class UnifiedBuffer {
     base::Expected<void> finish();
     [[nodiscard]] bool in_flight() const noexcept { return !flights_.empty(); }
 
-    // assign() replaces the contents from host memory (write_host). copy_out() copies them to host memory
-    // (ensure_host).
+    // assign() asks for write_host, then overwrites the host's side with `contents`. copy_out() asks for ensure_host,
+    // then copies the host's side to `into`.
     base::Expected<void> assign(std::span<const std::byte> contents);
     base::Expected<void> copy_out(std::span<std::byte> into);
 

@@ -18,7 +18,7 @@ namespace memsweep::scenarios {
 // Makes a plan of one case: this program with these arguments. The case is named after the program's file. Axes (-a
 // NAME=VALUES) need no declaration. With axes there is a case for every combination of their values; the words must be
 // UTF-8, and may contain ${axis.NAME}. Without axes the words are taken unchanged, with any bytes. With `shell`,
-// `words` is a single word, a script of /bin/sh, and the case is named after the script's first word.
+// `words` has one element, a script for /bin/sh; the case is named after the first word in that script.
 [[nodiscard]] Loaded command_plan(const std::vector<std::string>& words, const std::string& description,
                                   const Overrides& overrides, const Surroundings& surroundings, bool shell = false);
 

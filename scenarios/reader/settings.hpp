@@ -31,14 +31,14 @@ void read_settings(const Fields& fields, const OptionTable<RunSettings>& table, 
 using Assignments = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE as on the command line
 
 // Reads the variables. `node` may be null: then the file declares no variables. A value may refer to environment
-// variables (`${env:NAME}`) and to reserved words (such as `${ncpus}`), but not to other variables or to axes. For each
-// variable that an override sets, stores the Place of the `--set` flag in `flags`, under the variable's name, for error
-// messages.
+// variables (`${env:NAME}`) and to reserved words (such as `${ncpus}`), but not to other variables or to axes. If an
+// override sets a variable, `flags[variable's name]` becomes the Place of its `--set` on the command line, which error
+// messages show.
 [[nodiscard]] Variables read_variables(const SourceNode* node, const Assignments& overrides, Sources& sources,
                                        Flags& flags, const Reading& reading);
 
-// Checks the file's "format" and "version". False: the file has another format, and this was reported; report nothing
-// else about the file.
+// Checks the file's "format" and "version", and reports what is wrong. Returns false if the format is wrong; the caller
+// should then report nothing more about the file. If only the version is wrong, returns true.
 [[nodiscard]] bool check_format(const Fields& top);
 
 // Checks that "$schema" and "description" are strings, in a scenario or in an included file.

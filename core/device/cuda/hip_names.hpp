@@ -114,7 +114,7 @@
 #define cudaMemoryAdvise hipMemoryAdvise
 
 // Names without an exact equivalent in HIP.
-#define cudaDevAttrHostRegisterSupported hipDeviceAttributeCanMapHostMemory  // registering memory needs it
+#define cudaDevAttrHostRegisterSupported hipDeviceAttributeCanMapHostMemory  // registering needs the ability to map
 #define cudaErrorMisalignedAddress hipErrorIllegalAddress                    // HIP's error is less specific
 
 // NOLINTEND(readability-identifier-naming)

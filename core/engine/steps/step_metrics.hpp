@@ -31,8 +31,8 @@ using StepContext = StepRow::Context;
 
 namespace values {
 
-// Three forms of a field of the record, which a path of members names. field(): unchanged. counted(): as a count.
-// timed(): in seconds.
+// Each returns a field of the record. field(): unchanged. counted(): as a count. timed(): in seconds. `path`: the
+// pointers to members that lead from the record to the field.
 template <auto... path>
 const auto& field(const StepContext& context)
 {

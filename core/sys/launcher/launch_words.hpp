@@ -3,7 +3,7 @@
 //
 // The launcher's socket: memsweep sends launch_go, one byte. The launcher makes a process for the program and sends a
 // LaunchWord with its pid. If the new process cannot execute the program, that process sends a LaunchWord with pid 0.
-// The two words can come in any order. Then the socket closes.
+// In that case, memsweep gets both LaunchWords, in any order. Then the socket closes.
 //
 // The guard's socket: the guard first sends a GuardWord with the launcher's pid. Then memsweep sends GuardOrders. The
 // guard answers guard_wait, but not guard_leave. When memsweep shuts down its sending side of the socket, or closes

@@ -1,4 +1,4 @@
-// Records calls of those functions of allocators that do not belong to standard C or C++. Examples are jemalloc's
+// Records calls of allocator functions that are not part of standard C or C++. Examples are jemalloc's
 // mallocx, mimalloc's mi_malloc, tcmalloc's tc_malloc, and the C library's functions under other names (__libc_malloc).
 // Programs look for these names to find out which allocator they run on, so the recorder does not define them. Instead,
 // it patches each program or library that calls such a function: in its tables, the address of the function is replaced
@@ -19,7 +19,7 @@ namespace memsweep::trace::recorder {
 
 // Whether the object defines both malloc and operator new. Such an operator new does not call malloc.
 [[nodiscard]] bool is_allocator_of_cpp(const LoadedObject& object) noexcept;
-// Makes the calls that this allocator makes to itself bypass the recorder.
+// Patches this allocator so that its calls to itself bypass the recorder.
 void let_it_call_itself(LoadedObject& object) noexcept;
 
 // Redirects the calls of all loaded objects, as described above.

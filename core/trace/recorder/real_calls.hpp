@@ -1,5 +1,5 @@
-// The real functions that the recorder's own functions replace. The dynamic linker finds each of them in the first
-// library after the recorder that defines the function.
+// The real functions that the recorder's own functions replace. For each of them, the dynamic linker takes the
+// first definition that it finds in the libraries after the recorder.
 //
 // dlsym(3) looks up the functions, and may itself allocate. While it runs, blocks come from a small arena in the
 // recorder. These blocks are neither freed nor recorded.
@@ -46,7 +46,7 @@ void find_real_calls() noexcept;
 [[nodiscard]] bool has_real_calls() noexcept;
 
 inline constexpr std::size_t arena_bytes = 128 << 10;
-inline constexpr std::size_t arena_alignment = 64;  // a block's size is stored in front of the block
+inline constexpr std::size_t arena_alignment = 64;  // this many bytes precede a block; the last of them hold its size
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): zeroes
 extern __attribute__((visibility("hidden"))) std::array<unsigned char, arena_bytes> arena;
 

@@ -1,8 +1,8 @@
 // Histograms of how long calls of an allocator take, by the size of the block. The time scale has four steps for each
 // doubling of the time.
 //
-// Units    ticks of the processor's counter, while a thread records; nanoseconds after the conversion. The counter has
-//          a constant rate on every machine that is fit to measure on.
+// Units    ticks of the processor's counter. The engine converts them to seconds for its reports. The counter has a
+//          constant rate on every machine that is fit to measure on.
 // Cost     two readings of the counter for each call, some 16 ns. The times include these readings.
 // Memory   2 x 48 x 128 counts of 4 bytes for each thread.
 // Threads  one; add() joins the counts of several threads.
