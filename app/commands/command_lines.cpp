@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/cli/console.hpp"
 #include "app/cli/option_values.hpp"
 #include "app/commands/run_session.hpp"
 #include "app/commands/shipped.hpp"
@@ -231,6 +232,29 @@ base::Expected<void> take_parameters(RunCommand& run)
         MEMSWEEP_TRY(add(lines.scans[i], std::move(values)));
     }
     return {};
+}
+
+// Says which parameters change nothing, as when their name is misspelt: all of their cases run the same.
+void note_unused_parameters(const RunCommand& run)
+{
+    const CommandLines& lines = run.lines;
+    const auto stands_in = [](const std::string& name, const std::vector<std::string>& texts) {
+        return std::ranges::any_of(texts, [&](const std::string& text) {
+            return text.find("{" + name + "}") != std::string::npos ||
+                   text.find("${axis." + lower_name(name) + "}") != std::string::npos;
+        });
+    };
+    const auto note_unused = [&](const std::vector<std::string>& given, std::size_t apart) {
+        for (std::size_t i = 0; i < given.size(); i += apart) {
+            const std::string& name = given[i];
+            if (!stands_in(name, run.texts) && !stands_in(name, run.words) && !stands_in(name, lines.prepare) &&
+                !stands_in(name, lines.conclude) && !stands_in(name, {lines.setup, lines.cleanup})) {
+                print_note(fmt::format("{{{}}} stands in no command: its values change nothing", name));
+            }
+        }
+    };
+    note_unused(lines.lists, 2);
+    note_unused(lines.scans, 3);
 }
 
 base::Expected<void> check_steps(const CommandLines& lines)
@@ -498,6 +522,7 @@ base::Expected<void> take_command_lines(RunCommand& run)
         return refuse(fmt::format("{} is more than --max-runs {}", *lines.min_runs, *lines.max_runs), "--min-runs");
     }
     MEMSWEEP_TRY(readers_of(run.texts, run));
+    note_unused_parameters(run);
     return {};
 }
 
@@ -551,6 +576,16 @@ scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overr
     }
     scenarios::take_fingerprints(all);
     return all;
+}
+
+void put_in_parameters(const CommandLines& lines, model::Plan& plan)
+{
+    for (model::Case& one : plan.cases) {
+        for (std::string& word : one.command()->run) {
+            word = substituted(std::move(word), lines, one);
+        }
+    }
+    scenarios::take_fingerprints(plan);
 }
 
 void name_the_command(const std::string& given, model::Plan& plan)

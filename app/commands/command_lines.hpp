@@ -65,6 +65,9 @@ void add_command_lines(Command& command, RunCommand& run);
 [[nodiscard]] scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overrides& overrides,
                                                  const scenarios::Surroundings& surroundings);
 
+// Puts the values of -L and -P in place of {NAME} in the words that were given behind --.
+void put_in_parameters(const CommandLines& lines, model::Plan& plan);
+
 // Gives a plan of one program the axis `command` with the value `given`.
 void name_the_command(const std::string& given, model::Plan& plan);
 

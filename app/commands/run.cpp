@@ -337,6 +337,9 @@ scenarios::Loaded command_plan(const RunCommand& command, const scenarios::Surro
     if (command.against.empty()) {
         scenarios::Loaded plan = scenarios::command_plan(command.words, description, effective_overrides(command),
                                                          surroundings, command.shell);
+        if (plan) {
+            put_in_parameters(command.lines, *plan);
+        }
         if (plan && !command.lines.names.empty()) {
             name_the_command(command.lines.names.front(), *plan);
         }

@@ -104,6 +104,21 @@ class ComingFrom(CliTest):
         numbers = self.values("run", "-n", "1", "-L", "n", "1,2", "true {n}")["cases"]
         self.assertEqual([one["params"]["n"] for one in numbers], [1, 2])
 
+    def test_values_reach_the_words_behind_dashes(self):
+        self.assertEqual(self.outputs("-L", "v", "0.50,a b", "--", "printf", "<%s>\\n", "{v}", "{w}"), ["<0.50>", "<{w}>", "<a", "b>", "<{w}>"])
+        self.assertEqual(self.outputs("-P", "n", "1", "2", "--shell", "bash", "--", "echo $(({n} + 1))"), ["2", "3"])
+        self.expect(0, "run", "-n", "1", "-w", "0", "-q", "-o", "r.json", "-L", "n", "1,2", "--", "true", "{n}")
+        cases = json.loads((self.folder / "r.json").read_text())["cases"]
+        self.assertEqual([one["command"] for one in cases], ["true 1", "true 2"])
+        self.assertEqual(len({one["fingerprint"] for one in cases}), 2)
+
+    def test_a_parameter_that_stands_nowhere_is_said(self):
+        said = "{nn} stands in no command"
+        self.assertIn(said, self.expect(0, "run", "-n", "1", "-w", "0", "-L", "nn", "1,2", "true {n}").errors)
+        self.assertIn(said, self.expect(0, "run", "-n", "1", "-w", "0", "-P", "nn", "1", "2", "--", "true", "{n}").errors)
+        for used in (["true {nn}"], ["--prepare", "true {nn}", "true"], ["--", "true", "${axis.nn}"]):
+            self.assertNotIn("stands in no", self.expect(0, "run", "-n", "1", "-w", "0", "-L", "nn", "1,2", *used).errors)
+
     def test_a_value_that_needs_a_shell_gets_one(self):
         self.assertEqual(self.outputs("-L", "what", "n.tx*,$((1+1))", "echo {what}"), ["n.txt", "2"])
         self.expect(0, "run", "-n", "1", "-q", "[ -f n.txt ]")
