@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/cli/command_line.hpp"
@@ -42,9 +41,6 @@ void add_command_lines(Command& command, RunCommand& run);
 // Says whether a text is a command line rather than the name of a scenario: it has a blank or shell syntax, and no file
 // of that name exists.
 [[nodiscard]] bool is_command_line(const std::string& text);
-
-// Returns the operator, variable or builtin for which this command line needs a shell; empty: it needs no shell.
-[[nodiscard]] std::string needs_shell(std::string_view text);
 
 // Returns the values from `min` to at most `max`, `step` apart, as a list: "1,2,3". The values are exact decimals with
 // as many digits as the step has.

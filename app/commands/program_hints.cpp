@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/commands/command_lines.hpp"
+#include "app/commands/shell_syntax.hpp"
 #include "core/base/printable.hpp"
 #include "core/base/text.hpp"
 
