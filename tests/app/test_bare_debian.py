@@ -85,7 +85,7 @@ class BareDebian(CliTest):
         with self.subTest("where nothing can be written"):
             refused = self.inside("cd / && memsweep run finalizer_repro", "tester", code=2)
             self.assertRegex(refused.stderr, r"results/.*Permission denied; -o FILE writes the result elsewhere")
-            self.inside("cd / && memsweep run leak_1000 --quick -q -o ~/r.json && memsweep compare ~/r.json ~/r.json --gate memory", "tester", code=5)
+            self.inside("cd / && memsweep run pool_bounds --quick -q -o ~/r.json && memsweep compare ~/r.json ~/r.json --gate memory", "tester", code=5)
         with self.subTest("what came along"):
             self.inside("for profile in /usr/share/memsweep/configs/runtimes/*.json; do test -s $profile || exit 1; done", "tester")
             self.assertIn("--isolation", self.inside(". /usr/share/bash-completion/completions/memsweep; COMP_WORDS=(memsweep run --iso); "
