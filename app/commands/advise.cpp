@@ -262,7 +262,8 @@ void add_advise(Command& root, const GlobalOptions& global)
     command.footer =
         "The program runs as it is, and then with one setting after the other; the best setting is confirmed in pairs "
         "of runs. If runs take long, the program is recorded, the recording is replayed under each setting, and only "
-        "the best settings are run. Exit codes: 0 advice, or nothing to change; 1 a setting gains, but is not safe; 2 "
+        "the best settings are run. Exit codes: 0 advice, or nothing to change; 1 the program failed, or its output "
+        "changed, under every setting tried; 2 "
         "wrong input; 3 the program fails as it is; 5 the budget ended before anything was proven.";
     command.check = [&advise] { return check_advise(advise); };
 }

@@ -42,9 +42,10 @@ struct RunToExplain {
 
 struct ExplainedRun {
     sys::ExitStatus status;
-    // Absent: the program ended before it could be stopped.
+    // Absent: the program ended before it could be stopped, or before the sign of `end` came.
     std::optional<base::Expected<reporters::Explanation>> explanation;
-    std::vector<std::string> started;  // the names of all programs that were started; empty if `process` was found
+    // The names of all programs that were started. Empty if `process` was found or not given.
+    std::vector<std::string> started;
 };
 
 // Runs the program, explains it, and returns after the program has ended.
@@ -53,7 +54,7 @@ struct ExplainedRun {
 // The reason to show if an explanation lacks the contents of memory because no forked copy of the program was made at
 // the explained moment.
 inline constexpr std::string_view no_memory_then = "What its memory held at that moment was not read";
-// Returns the answer for a moment without a forked copy of the program: no process could be asked to return memory.
+// Returns a CopyAnswer that says why nothing was asked to return memory: there was no copy of the program to ask.
 [[nodiscard]] CopyAnswer not_asked();
 
 }  // namespace memsweep::app

@@ -35,11 +35,11 @@ struct LoadedPlans {
 using IdMatcher = std::function<bool(const std::string& id)>;
 [[nodiscard]] base::Expected<IdMatcher> id_matcher(const std::string& expression);
 
-// The approximate time that a run needs for writing memory, for waiting, and for starting processes.
+// What a run is expected to take.
 struct ExpectedTime {
-    double seconds{};
-    double processes{};
-    bool is_open{};  // the run takes longer, by an unknown time, because it has programs, replays or transfers
+    double seconds{};    // for writing memory and for waiting
+    double processes{};  // how many processes are started
+    bool is_open{};      // the run takes longer, by an unknown time, because it has programs, replays or transfers
 };
 [[nodiscard]] ExpectedTime expected_time(const model::Plan& plan, std::uint64_t budget_bytes);
 

@@ -29,9 +29,9 @@ inline constexpr std::array<NamedPattern, 6> patterns{
     {{Pattern::latency, "latency", "half of a small message's round trip, each pair by itself"},
      {Pattern::uni, "uni", "one direction at a time, each pair by itself"},
      {Pattern::bidirectional, "bidirectional", "both directions at once, each pair by itself"},
-     {Pattern::all_to_one, "all-to-one", "all others send to one at once, each in its turn"},
-     {Pattern::one_to_all, "one-to-all", "one sends to all others at once, each in its turn"},
-     {Pattern::ring, "ring", "each sends to the next at once"}}};
+     {Pattern::all_to_one, "all-to-one", "all others send to one rank at the same time; each rank receives once"},
+     {Pattern::one_to_all, "one-to-all", "one rank sends to all others at the same time; each rank sends once"},
+     {Pattern::ring, "ring", "each rank sends to the next, all at the same time"}}};
 
 struct Flow {
     int from{};
@@ -46,8 +46,7 @@ struct Flow {
 struct LinkTest {
     Pattern pattern{};
     std::vector<Flow> flows;
-    // The members from here on are set only for a test from a scenario. If one of them is empty or 0, the command
-    // line's value is used, unless the member's comment says otherwise.
+    // What a scenario sets. If `samples`, `messages` or `timeout` is 0, the command line's value is used.
     std::string scenario{};
     std::vector<model::Param> params{};
     std::uint32_t samples{};

@@ -1,7 +1,7 @@
 // One case of NumSharp's benchmark of np.concatenate (docs/measurement.md) with its inputs, ready to be run.
 //
 // Cost     build(): allocates and writes the inputs, and `out` if the case has one. call(): one concatenation.
-// Errors   build(): the AllocStatus of an input that could not be allocated; everything built before is freed.
+// Errors   build(): the AllocStatus of an input or `out` that could not be allocated; everything built before is freed.
 // Ownership  the object holds its arrays and must not outlive their heap.
 #pragma once
 

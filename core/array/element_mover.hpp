@@ -10,8 +10,8 @@
 namespace memsweep::array {
 
 // Moves runs of elements. A run is a row of elements that the caller moves by one call. The loop is chosen when the
-// object is made, for a pair of arrays, not for each run. With `streaming` the output bypasses the caches; after the
-// last run call the table's finish_streams.
+// object is made, for a pair of arrays, not for each run. With `streaming`, contiguous() writes past the caches if the
+// table has a loop for that; call the table's finish_streams() after the last run.
 //
 // Units    elements; strides in bytes. Pointers need not be aligned. Input and output must not overlap.
 // Cost     a contiguous run: one call of the CastTable's loop for a copy or a cast. A strided run without a cast: a

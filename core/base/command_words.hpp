@@ -16,12 +16,12 @@ namespace memsweep::base {
 
 [[nodiscard]] Expected<std::vector<std::string>> command_words(std::string_view text);
 
-// Returns the word; quoted, if a shell would otherwise not read it as one word.
+// Returns the word; in quotes, unless it has only characters that every shell takes as they are.
 [[nodiscard]] std::string shell_word(const std::string& word);
 
-// Returns the first word that is nothing but a shell operator, such as "|" or "2>"; empty: there is no such word. The
-// user may have meant the operator as an argument of the program, as in `expr 1 '<' 2`: the shell has already removed
-// the quotes.
+// Returns the first word that is nothing but a shell operator, such as "|" or "2>"; empty: there is no such word. A ";"
+// that ends -exec or -ok of find(1) is none. The user may have meant the operator as an argument of the program, as in
+// `expr 1 '<' 2`: the shell has already removed the quotes.
 [[nodiscard]] std::string shell_operator(const std::vector<std::string>& words);
 
 }  // namespace memsweep::base

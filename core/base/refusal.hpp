@@ -6,8 +6,9 @@
 
 namespace memsweep::base {
 
-// Returns the refused resource and the limits that may be the cause: "memory (limits: ulimit -v, ulimit -d, the control
-// group)"; nullptr: the exception has another cause. Allocates nothing, because there may be no memory left.
+// Returns the refused resource and the limits that may be the cause, for example "memory (limits: ulimit -v, ulimit -d,
+// the control group)". Returns nullptr if the exception has another cause. Allocates nothing, because there may be no
+// memory left.
 [[nodiscard]] const char* refused_resource(const std::exception& problem) noexcept;
 
 }  // namespace memsweep::base

@@ -23,7 +23,7 @@ namespace memsweep::device {
 [[nodiscard]] std::unique_ptr<Runtime> no_runtime(std::string reason);
 
 // Returns the first runtime that has a device, in the order CUDA, HIP, OpenCL. If none of the three has a device,
-// returns a runtime without a device, whose absence() gives the reason for each of the three.
+// returns a runtime without a device, whose absence() gives the reasons for CUDA and OpenCL.
 [[nodiscard]] std::unique_ptr<Runtime> open_runtime();
 
 }  // namespace memsweep::device

@@ -9,12 +9,14 @@
 // Errors   device: a call failed; the message names the call and its result. A failure of asynchronous work is reported
 //          by the next wait. not_supported: this runtime or device lacks the feature; the message says why.
 //          invalid_input: a device, an id or a range that does not exist. budget: the device has no memory left.
+//          timeout: a wait took too long.
 //
 // Threads  Several threads may use a runtime at the same time, but a stream may be used by only one of them at a time.
 //
 // Ownership  The user closes every object that was opened. Memory must outlive the work queued on it.
 //
-// Order    Work on one stream runs in the order in which it was queued. Only events order work on different streams.
+// Order    Work on one stream runs in the order in which it was queued. Work on different streams is ordered only by
+//          events.
 //
 // Cost     copy() returns when the copy is queued, and usually does not wait for it. But a copy of pageable memory may
 //          be complete before copy() returns.
@@ -53,7 +55,7 @@ enum class DeviceClass : std::uint8_t { gpu, cpu, accelerator };
 
 struct DeviceFacts {
     std::string name;
-    std::string driver;               // "pocl 3.1 (OpenCL 3.0)", "CUDA 13.0"
+    std::string driver;               // "pocl 3.1 (OpenCL 3.0)", "CUDA 13.0, built with 12.4"
     std::string driver_version;       // of the driver itself: "580.105.08"; empty: not known
     std::uint32_t runtime_version{};  // of the CUDA runtime library: 13000; 0: not CUDA
     std::string architecture;         // "sm_90"; empty: not known
@@ -93,7 +95,7 @@ struct Clocks {
     std::uint64_t memory_hz{};
     std::uint64_t max_processors_hz{};
     std::uint64_t max_memory_hz{};
-    std::string held_back_by;  // "power_cap, hot_hardware"; empty: nothing
+    std::string held_back_by;  // "power_cap, hot_hardware", "unknown"; empty: nothing
     bool is_throttled{};       // limited by a temporary cause, such as heat or the power supply
 };
 

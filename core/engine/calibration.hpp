@@ -27,8 +27,8 @@ namespace memsweep::engine {
 void calibrate_harness(const model::Plan& plan, Executor& executor, const sys::Clock& clock,
                        model::Calibration& calibration);
 
-// Makes a function for RunOptions::note_pace: that function times fixed work and appends the time to the rounds. If
-// there is no memory for this work, it appends nothing.
+// Makes a function for RunOptions::note_pace: that function times four kinds of fixed work (compute, copy, fault,
+// release) and appends the times to the rounds. If there is no memory for this work, it appends nothing.
 [[nodiscard]] std::function<void(model::MachineRounds&)> pace_noter(const sys::Clock& clock);
 
 }  // namespace memsweep::engine

@@ -20,8 +20,8 @@ struct Entry {
     const model::Case* plan_case{};
     CompiledCase compiled;
     model::CaseReport* report{};  // in the report of the run; the address stays valid
-    bool ended{};                 // it needs no more repetitions
-    bool lost{};  // it cannot run at all, not even to leave its garbage to later cases in the same worker
+    bool ended{};  // it needs no more repetitions; it may run again to leave its garbage to later cases in its worker
+    bool lost{};   // it must not run again, not even for that
 };
 
 struct Entries {

@@ -2,9 +2,9 @@
 //
 // Units    bytes; alignment is a power of two.
 // Cost     that of the resource and of the discipline, and a control block from the slab. If enough blocks were
-//          reserved, making a buffer takes no lock and no malloc. Reusing a buffer that a discipline kept costs one
-//          virtual call. With a discipline that frees at once, the only call for a new buffer is the one into the
-//          resource.
+//          reserved, making a buffer takes no lock and no malloc. Reusing a buffer that a discipline kept costs at
+//          most one virtual call. With a discipline that frees at once, the only call for a new buffer is the one into
+//          the resource.
 // Errors   AllocStatus, never an exception. After a refusal nothing is acquired.
 // Threads  any thread may allocate, drop, free, collect and drain; scopes and tags belong to one thread.
 // Ownership  borrows the resource. The destructor frees what the discipline still holds, except for leaked memory. A
@@ -51,8 +51,8 @@ class Heap {
     }
 
     // Like allocate(), but makes the buffer in an existing handle, which first drops its old buffer. If the memory is
-    // refused, the handle is empty afterwards; only a handle made by Buffer::wrap() may be unchanged. With a discipline
-    // that frees at once, no Result is made.
+    // refused, the handle is empty afterwards. Exception: a handle made by Buffer::wrap() is sometimes left as it was.
+    // With a discipline that frees at once, no Result is made.
     [[nodiscard]] memory::AllocStatus allocate_into(Buffer& handle, std::uint64_t bytes, std::size_t alignment,
                                                     bool zeroed) noexcept
     {
@@ -83,16 +83,16 @@ class Heap {
     void collect() noexcept;
     void drain() noexcept;
 
-    // How long callers waited for a collection, a finalizer or memory under a cap. Calls into the resource that were
-    // made during a wait are left out.
+    // How long callers waited for a collection, for a finalizer or, at a memory limit, for memory to be freed. Calls
+    // into the resource that were made during a wait are left out.
     [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_.load(relaxed); }
 
     [[nodiscard]] DisciplineStats stats() const noexcept { return discipline_->stats(); }
     void reset_counts() noexcept { discipline_->reset_counts(); }
     [[nodiscard]] std::uint64_t stray_releases() const noexcept { return discipline_->stray_releases(); }
 
-    // Visits every buffer that was acquired and is not freed: those with handles, and those that float. Exact only
-    // while no other thread uses the heap.
+    // Visits every buffer that was acquired and is not freed: those with handles, and those whose last handle was
+    // dropped but whose memory is not freed yet. Exact only while no other thread uses the heap.
     struct Outstanding {
         std::uint16_t tag{};
         std::uint64_t bytes{};
@@ -147,7 +147,7 @@ class Heap {
     }
     [[nodiscard]] Buffer first_handle(Block& block, std::uint64_t bytes) const noexcept
     {
-        if (block.discipline == nullptr) {  // set only in the block's first life: it belongs to this heap in all lives
+        if (block.discipline == nullptr) {  // only at the first use: a block never changes its heap
             block.discipline = discipline_.get();
             block.cached = cache_ != nullptr;
             block.local = is_local_;

@@ -46,17 +46,17 @@ struct CliffSurvey {
 
 [[nodiscard]] std::vector<std::uint64_t> sizes_of(const SizeRange& range);
 
-// Sweeps over sizes, then narrows every jump down to a single byte, by bisection. A jump in faults is exact. A jump in
-// time counts only under two conditions: the faults do not jump; and the sizes on both sides of the jump, measured a
-// second time, show the jump again.
+// Sweeps over sizes, then narrows every jump down to a single byte, by bisection. A jump in faults is not measured
+// again, because noise cannot cause it. A jump in time counts only under two conditions: the faults do not jump; and
+// the sizes on both sides of the jump, measured three more times, show the jump in their fastest measurements again.
 //
-// Cost     one measurement per size of the sweep. For each cliff, about log2(d) more, where d is the number of
-//          bytes between two neighbouring sizes of the sweep.
+// Cost     one measurement per size of the sweep. For each jump, about log2(d) more, where d is the number of bytes
+//          between two neighbouring sizes of the sweep; for a jump in time, six more.
 // Errors   the first error that a measurement returns.
 [[nodiscard]] base::Expected<CliffSurvey> find_cliffs(const SizeRange& range, const CostOfSize& cost_of);
 
-// True if a block of the larger size, `dear`, takes more than three times as long as a block of the size `cheap`. For
-// CliffKind::faults: true if `dear` has more faults per operation than three times those of `cheap`, plus one.
+// True if the larger size, `dear`, costs far more than `cheap`. For CliffKind::time: more than three times the time.
+// For CliffKind::faults: more faults per operation than three times those of `cheap` and one more.
 [[nodiscard]] bool is_cliff(CliffKind kind, const SizeCost& cheap, const SizeCost& dear);
 
 // Settings of an allocator that are tried together.
@@ -90,7 +90,7 @@ enum class CliffLimit : std::uint8_t {
 // The effects that a setting can have on a limit.
 enum class LimitMoves : std::uint8_t {
     lifted,                // a setting raises or removes the limit
-    lowered_only,          // settings can only lower the limit; if a cliff moves down with the limit, it has this cause
+    lowered_only,          // settings can only lower the limit; if the cliff moves down with it, the limit is the cause
     compiled_in,           // no setting moves the limit
     compiled_in_cost_set,  // no setting moves the limit, but one changes the cost above it
 };
@@ -102,8 +102,8 @@ struct CliffCause {
     LimitMoves moves{};
 };
 
-// Returns the cause of a cliff; nullopt: not known. A cause is returned only if the size before the jump equals a limit
-// that the allocator has in this version and under these settings.
+// Returns the cause of a cliff; nullopt: not known. The size before the jump must equal a limit that the
+// allocator has in this version and under these settings; for tcmalloc_release, it must lie above 256 KiB.
 //
 // Sources  64-bit builds. glibc, malloc/malloc.c (2.26 brought the thread cache, 2.42 let it hold large blocks) and
 //          malloc(3), mallopt(3), "Memory Allocation Tunables"; jemalloc 5, include/jemalloc/internal/sc.h, tcache and

@@ -6,8 +6,8 @@
 // Cost     in addition to the cost of a pool (class_pool.hpp): getcpu (about 10 ns through the vDSO) to allocate, a
 //          hash look-up to free.
 // Memory   8 MiB of address space for the map of blocks, and pages for its used part.
-// Errors   out_of_memory also if the pools already have 524,288 blocks from the upstream; no_such_node: the kernel
-//          refuses the policy.
+// Errors   out_of_memory also if the map of blocks is full (524,288 places; a removed block may keep its place);
+//          no_such_node: the kernel refuses the policy.
 // Threads  any.
 // Ownership  borrows the upstream, each of whose blocks must be a mapping of its own.
 #pragma once

@@ -78,7 +78,8 @@ void put_under(const model::AllocatorSpec& allocator, SpawnOptions& spawn);
 // Errors   not_supported, with the reason (`where` is the program).
 [[nodiscard]] base::Expected<void> can_be_preloaded(const std::vector<std::string>& argv);
 
-// Returns the path that execvp would run for `name`; empty: execvp would find no file.
+// Returns the path that execvp would run for `name`; empty: no folder of PATH has it. A name
+// with a slash is returned unchecked.
 [[nodiscard]] std::string find_program(const std::string& name);
 
 }  // namespace memsweep::sys

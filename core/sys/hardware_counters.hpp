@@ -25,7 +25,8 @@ struct HardwareCounts {
 
 class HardwareCounters {
   public:
-    // Counts the descendants of `process`, each from its execve on. Construct it before `process` starts the program.
+    // Counts what `process` and its descendants execute from its next execve on. Construct it before `process` starts
+    // the program.
     explicit HardwareCounters(pid_t process) noexcept;
 
     // Returns the counts. Call read() after the program and its descendants have ended.

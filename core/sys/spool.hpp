@@ -3,8 +3,8 @@
 // Cost     every byte is written one time, to a file without a name in the folder for temporary files. The kernel
 //          removes the file when its last descriptor is closed.
 // Errors   io: the pipe cannot be read, or the copy cannot be written; timeout: neither a byte nor the end came within
-//          SpoolLimits::silence; invalid_input: the pipe brings more than SpoolLimits::bytes. `where` is the argument
-//          `name`.
+//          SpoolLimits::silence; invalid_input: the pipe brings more than SpoolLimits::bytes. The error's `where` is
+//          the argument `name`.
 // Threads  waits in the calling thread.
 #pragma once
 

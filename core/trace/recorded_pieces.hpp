@@ -36,7 +36,8 @@ struct StreamEnd {
 };
 using StreamEnds = std::map<std::uint32_t, StreamEnd>;  // streams of one process, by thread
 
-// Whether the trace already has the chunk with this header. `ends`: how far the trace has the chunks of each thread.
+// Whether the trace already has the chunk with this header. `ends`: for each thread, where its
+// chunks in the trace end.
 [[nodiscard]] bool stands_in(const StreamEnds& ends, const ChunkHeader& header);
 
 // Reads a structure at this offset. False: the file ends before the end of the structure.
@@ -57,8 +58,8 @@ base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, St
 // order.
 void sort_pieces(std::vector<RecordedPiece>& pieces);
 
-// Returns, in order, the chunks of `now` for which `now` certainly has all earlier chunks of the same thread. `now`:
-// what the latest search of the file found. `seen`: the offsets of the chunks that an earlier search found. Two
+// Drops every chunk from `now` if an earlier chunk of its thread may be missing there. Returns the rest in order.
+// `now`: what the latest search of the file found. `seen`: the offsets of the chunks that an earlier search found. Two
 // searches are needed because the process goes on writing during a search: the search may find a chunk, but miss an
 // earlier chunk of the same thread. However, a thread begins a chunk only when its earlier chunks are full. So if a
 // search has found a chunk, a later search finds all earlier chunks of that thread.
@@ -66,9 +67,9 @@ void sort_pieces(std::vector<RecordedPiece>& pieces);
                                                       std::vector<RecordedPiece> now);
 
 // Returns, in order, the full chunks that may be moved into the trace. These are the chunks of without_gaps() that
-// continue the trace without a gap: for each thread, the chunks after its last chunk in the trace, or its chunks from
-// the first one on. A chunk at an offset in `seen` is also returned if the trace already has it: in this case, only its
-// slot must be freed.
+// continue the trace without a gap: for each thread, the chunks that follow its last chunk in the trace. If the trace
+// has none, or another thread got the same number, they are the chunks from sequence 0 on. A chunk at an offset in
+// `seen` is also returned if the trace already has it: in this case, only its slot must be freed.
 [[nodiscard]] std::vector<RecordedPiece> takeable(const std::set<std::uint64_t>& seen, std::vector<RecordedPiece> now,
                                                   StreamEnds ends);
 

@@ -1,6 +1,6 @@
 // Finds the chunks of a trace file; reads, checks and decompresses their payloads.
 //
-// Cost     opening reads the headers only: 64 bytes a chunk.
+// Cost     opening reads the headers (64 bytes a chunk) and the chunks of facts.
 // Memory   one header for each chunk, and the payload that is being read: at most max_chunk_bytes.
 // Errors   invalid_input: the file is no trace, has another version, or its chunks unpack to more than bounds.hpp
 //          allows. io: the file cannot be read. A damaged or cut-off chunk is no error: it is left out, and damage()
@@ -20,8 +20,8 @@
 
 namespace memsweep::trace {
 
-// Reads bytes of a source, a file or memory, from an offset on. Returns how many bytes were read: into.size(), or fewer
-// at the end of the source.
+// Reads bytes from a source (a file or memory), beginning at an offset. Returns how many bytes were read: into.size(),
+// or fewer at the end of the source.
 using ReadAt = std::function<base::Expected<std::size_t>(std::uint64_t offset, std::span<std::uint8_t> into)>;
 
 // Reads and writes a file that another process also writes.
@@ -46,15 +46,15 @@ struct ReadWriteAt {
 // Facts that a recorder or importer states about a whole trace. A name below that ends in a dot is a prefix. After it
 // comes the number of a process or, for stated_fact, the name of a total.
 using Facts = std::map<std::string, std::string>;
-inline constexpr const char* bad_lines_fact = "bad_lines";  // number of unreadable lines in the imported log
-inline constexpr const char* program_fact = "program.";     // the programs that the process ran, separated by commas
-inline constexpr const char* stated_fact = "stated.";       // the total that the log states, then the imported total
-inline constexpr const char* ghosts_fact = "ghosts";        // number of blocks that were live before the log begins
-inline constexpr const char* sizes_fact = "sizes";          // meaning of the log's sizes: "as requested"
-inline constexpr const char* beginning_fact = "beginning";  // why blocks may have been live when the log began
-inline constexpr const char* python_fact = "python";        // versions of the Python interpreters in the recording
-inline constexpr const char* server_fact = "malloc_from.";  // end of the path of the file whose malloc the process used
-inline constexpr const char* heap_pages_fact = "heap_pages.";  // bytes of the process that can only hold blocks
+inline constexpr const char* bad_lines_fact = "bad_lines";     // number of unreadable lines in the imported log
+inline constexpr const char* program_fact = "program.";        // the programs that the process ran, separated by commas
+inline constexpr const char* stated_fact = "stated.";          // a total as the log states it, and as it was imported
+inline constexpr const char* ghosts_fact = "ghosts";           // number of blocks that were live before the log begins
+inline constexpr const char* sizes_fact = "sizes";             // meaning of the log's sizes: "as requested"
+inline constexpr const char* beginning_fact = "beginning";     // why blocks may have been live when the log began
+inline constexpr const char* python_fact = "python";           // versions of the Python interpreters in the recording
+inline constexpr const char* server_fact = "malloc_from.";     // whose malloc was used: the (end of the) library's path
+inline constexpr const char* heap_pages_fact = "heap_pages.";  // the process held at least so many bytes in blocks
 
 // The parts of the file that could not be used.
 struct Damage {
@@ -85,11 +85,11 @@ class TraceFile {
     [[nodiscard]] std::optional<std::uint64_t> facts_at() const noexcept { return facts_at_; }
     [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
 
-    // Returns how many bytes of the file all chunks except facts take, including the headers of these chunks.
+    // Returns the size in the file of all chunks except facts, including their headers.
     [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }
 
-    // Reads and decompresses the payload. Returns false if the payload is cut off, or has a wrong checksum or length;
-    // damage() then counts the chunk.
+    // Reads and decompresses the payload. Returns false if the payload is cut off or has a wrong checksum or length;
+    // damage() then tells of it.
     [[nodiscard]] bool read_payload(const ChunkPlace& chunk, std::vector<std::uint8_t>& into);
     // Returns the chunk at this offset. nullopt: the chunk or its payload is not whole, perhaps because it is still
     // being written.

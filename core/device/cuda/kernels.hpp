@@ -23,9 +23,9 @@ struct Grids {
     unsigned check{1};
 };
 
-// Loads every kernel for the current device. Call it early: loading a kernel waits for the device, which a latch may
-// hold later. Also fills in `grids`. This is not done at each launch, because querying attributes and occupancy costs
-// as much as a small launch.
+// Loads every kernel for the current device. Call it before any latch is held: loading a kernel waits for the device,
+// so it would wait for the latch, too. Also fills in `grids`. This is not done at each launch, because querying
+// attributes and occupancy costs as much as a small launch.
 [[nodiscard]] cudaError_t preload_kernels(Grids& grids);
 
 // The functions below queue one kernel each. `most_blocks`: the kernel's value in the Grids of the stream's device.

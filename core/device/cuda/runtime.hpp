@@ -75,10 +75,11 @@ struct Latch {
     std::uint64_t value{};
 };
 
+// The memory at one end of an operation, such as the source of a copy.
 struct End {
     std::byte* data{};  // the address for the device; for ordinary memory, the address for the host
     std::byte* host{};
-    bool on_host{};  // pageable or pinned memory, so that a copy does not depend on a device
+    bool on_host{};  // host or managed memory: a copy or a kernel needs no access to a peer device
     bool kernels_reach{};
     bool is_managed{};
     bool is_ordinary{};  // ordinary memory: the processor fills it, not the device
@@ -132,7 +133,7 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     [[nodiscard]] base::Expected<cudaMemPool_t> pool_of(std::uint32_t device);
     [[nodiscard]] base::Expected<cudaEvent_t> take_event(std::uint32_t device);
     void put_back(const Event& event);
-    // Checks that kernels can access the end.
+    // Checks that `end` is not memory of another device that kernels cannot access: without peer access, or of a pool.
     [[nodiscard]] base::Expected<void> check_direct(const Stream& on, const End& end) const;
 
     static constexpr const char* out_of_reach = "kernels do not reach ordinary memory: register it";

@@ -1,8 +1,9 @@
-// The lengths of the command-line words and of the environment variables that a program gets. A program that stores
-// longer names allocates more.
+// The lengths of the names that a program gets: paths among its command-line words, and environment variables. A
+// program that stores longer names allocates more.
 //
 // Units    bytes.
-// Sources  the command's words; the file system, which resolves words that are paths; our environment.
+// Sources  the command's words and its own variables; the file system, which resolves words that are paths; our
+//          environment and working folder.
 #pragma once
 
 #include <string>
@@ -13,7 +14,8 @@
 
 namespace memsweep::engine {
 
-// Returns the lengths. `added`: further texts that the program gets only because its allocations are counted.
+// Returns the lengths. `added`: text that counting adds to the program's environment, such as the
+// recorder's path.
 [[nodiscard]] model::NameLengths name_lengths(const model::CommandSpec& command, const std::vector<std::string>& added);
 
 }  // namespace memsweep::engine

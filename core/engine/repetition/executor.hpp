@@ -32,7 +32,7 @@ struct RunLimits {
 struct Repetition {
     const CompiledCase& compiled;
     RunLimits limits;
-    std::size_t place{};                   // from 0; different for each: which of the executor's processors it gets
+    std::size_t place{};  // which of the executor's processors it gets, from 0; each repetition needs a different one
     std::function<void(int pid)> started;  // as in Executor::run
 };
 

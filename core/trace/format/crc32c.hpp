@@ -1,7 +1,7 @@
 // CRC-32C (Castagnoli), as in iSCSI and ext4.
 //
 // Cost     about 0.1 ns per byte if the processor has an instruction for it, else 0.6 ns.
-// Memory   none. The recorder contains this code, so the code needs no library.
+// Memory   none. This code must not depend on a library, because the recorder contains it.
 #pragma once
 
 #include <cstddef>

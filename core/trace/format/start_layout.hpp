@@ -1,8 +1,8 @@
 // The file "starts" in the folder of a recording or of counts. It lists the programs that processes with the recorder
-// have started, and forked processes that could make neither a recording file of their own nor the link that says why
-// (recording_layout.hpp). memsweep makes the file "starts" together with the folder, at its full size. A process maps
-// this file as soon as it has loaded the recorder. So the process can add an entry later without a descriptor, even if
-// it may no longer open the file. A forked child inherits the mapping.
+// have started. It also lists processes that could make neither a recording file of their own nor the `.refused` link,
+// which gives the reason (recording_layout.hpp). memsweep makes the file "starts" together with the folder, at its full
+// size. A process maps this file as soon as it has loaded the recorder. So the process can add an entry later without a
+// descriptor, even if it may no longer open the file. A forked child inherits the mapping.
 //
 //   0       StartsHeader
 //   4096    StartEntry, one after the other, in the order in which processes reserved them
@@ -13,7 +13,7 @@
 // An entry of state `unrecorded` does not stand for a started program: it says that its process is not recorded from
 // now on.
 //
-// Memory   none. This file needs no library, because the recorder includes it.
+// Memory   none. This header needs no library, because the recorder includes it.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline constexpr std::uint32_t max_starts = 16'384;  // entries that fit; furthe
 struct StartsHeader {
     std::uint64_t magic{starts_magic};
     std::uint64_t entries{};  // how many entries fit into the file
-    std::uint64_t taken{};    // how many starts there were, including those that did not fit
+    std::uint64_t taken{};    // how many entries were reserved, including those that did not fit
     Lending lending{};        // used while memsweep records or counts
 };
 static_assert(sizeof(StartsHeader) <= starts_offset);

@@ -38,8 +38,8 @@ enum class FreeOrder { lifo, fifo, random };
 struct ImportOptions {
     std::string name;  // the log's name, for messages; the name of an RMM log also tells the device
     FreeOrder free_order{FreeOrder::lifo};
-    std::optional<std::uint64_t> uid;       // imports only this process; for logs of several processes
-    std::uint64_t drawn_live{100'000};      // for a trace drawn from a distribution: how many blocks are live first
+    std::optional<std::uint64_t> uid;   // imports only this process; for logs of several processes
+    std::uint64_t drawn_live{100'000};  // for a trace drawn from a distribution: how many blocks are live at the start
     std::uint64_t drawn_events{1'000'000};  // for such a trace: how many events follow
 };
 
@@ -140,8 +140,8 @@ struct LoggedAction {
     EventKind kind{};
 };
 [[nodiscard]] std::optional<EventKind> kind_of(std::span<const LoggedAction> actions, std::string_view name);
-// Sets the kind of an event. For a free it also sets the size to 0, and for a failed allocation the address, whatever
-// the log says.
+// Sets the kind of an event. For a free it also sets the size to 0. For a failed allocation it also sets the address to
+// 0. What the log says about them is ignored.
 void set_kind(Event& event, EventKind kind);
 
 // Reads a log line by line. Returns invalid_input if a line is longer than LogText::max_line_bytes. `Lines` is a class

@@ -63,13 +63,14 @@ class LogText {
     {
     }
 
-    // Returns the next `bytes` bytes, which remain unread; fewer only at the end of the log.
+    // Returns the next `bytes` bytes (at most 16 MiB), which remain unread; fewer only at the end or after a failure.
     [[nodiscard]] std::string_view peek(std::size_t bytes);
     // Sets `line` to the next line without its line end. The text is valid until the next call. False: the log has
     // ended, or the line before was too long.
     [[nodiscard]] bool line(std::string_view& line);
     [[nodiscard]] std::uint64_t line_number() const noexcept { return line_number_; }
-    // Says how the last line that line() gave ended. A carriage return at the end of the log counts as a newline.
+    // Says how the line ended that line() returned most recently. A carriage return at the end of the log counts as a
+    // newline.
     [[nodiscard]] LineEnd how_it_ended() const noexcept { return line_end_; }
     // Reads the next `count` bytes, and returns them; fewer only at the end of the log. They are valid until the next
     // call.
@@ -77,7 +78,7 @@ class LogText {
     [[nodiscard]] const std::optional<base::Error>& failure() const noexcept { return failure_; }
 
     // Says whether the caller may keep this many "things" (bounds.hpp) in memory. The limit is most_held_by_log() of
-    // the bytes that have been read from the file so far; without decompression there is no limit. If the result is
+    // the bytes that have been read from the file so far; text that comes from no file has no limit. If the result is
     // false, the text ends, and failure() says why.
     bool may_hold(std::uint64_t things);
     // Returns the most things that the caller may keep: for callers that can limit themselves.

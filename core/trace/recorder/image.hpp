@@ -26,9 +26,10 @@ void attach_thread() noexcept;
 // Call as soon as a second thread may run. From then on, every event gets a stamp (its time).
 void expect_threads() noexcept;
 [[nodiscard]] bool stamps_every_event() noexcept;
-// Call in the child of fork(2). If a signal handler forked while its thread was recording, the child goes on in the
-// middle of recording, with a zeroed log. The rest of the interrupted event is discarded. The next event begins a log
-// of the child's own. A child of _Fork(3) or of a raw clone(2) must not go on in the middle of recording.
+// Call in the child of fork(2). A signal handler may interrupt recording code and fork. When the handler returns in the
+// child, that code resumes there, but its log is all zeroes: the rest of the interrupted event is discarded, and the
+// next event begins a log of the child's own. _Fork(3) and a raw clone(2) do not call this function, so a handler that
+// uses them must not return in the child.
 void in_forked_child() noexcept;
 // Gives the log an empty slot: either another slot, so that memsweep can read the old one, or the same slot, after its
 // chunk has been appended to the file. False: the disk is full, or the recording has stopped.

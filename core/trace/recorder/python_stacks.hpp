@@ -3,7 +3,7 @@
 //
 // Cost     that of walk_python(), plus some ns for each call that has changed; some us for a line that is met for the
 //          first time.
-// Memory   a table of 512 KiB with the numbers of lines, which all threads share.
+// Memory   a table of 512 KiB, which all threads share. It caches the call tree's number of each Python line.
 // Errors   a call is left out if its line cannot be added to the tree.
 // Threads  any, but not in a signal handler.
 #pragma once
@@ -15,17 +15,17 @@
 
 namespace memsweep::trace::recorder {
 
-// Maps the table of line numbers. False: there is no memory.
+// Maps that table. False: there is no memory.
 [[nodiscard]] bool prepare_python_stacks() noexcept;
 
 // Finds the thread's current evaluations; if `may_look` is false, assumes that there are none. Returns how many of the
-// `depth` outermost remembered frames are still valid. Valid are the frames that are further out than every evaluation
-// that has changed.
+// `depth` outermost remembered frames are still valid. A frame is valid if it lies further out than every changed
+// evaluation.
 [[nodiscard]] std::uint32_t unchanged_evaluations(ThreadStacks& thread, std::uint32_t depth, bool may_look) noexcept;
 
-// Writes the addresses of the remembered frames number `from` to `depth - 1` to thread.walk, outermost first. Returns
-// how many addresses it has written. Sets each frame's `node` to the number of addresses up to and including the
-// frame's own.
+// Writes the addresses of the remembered frames into thread.walk, outermost first: of those with an index of at least
+// `from` and less than `depth`. Returns how many addresses it has written. Sets each frame's `node` to the number of
+// addresses up to and including the frame's own.
 [[nodiscard]] std::uint32_t list_addresses(ThreadStacks& thread, CallTree& tree, std::uint64_t generation,
                                            std::uint32_t from, std::uint32_t depth) noexcept;
 

@@ -19,7 +19,7 @@ struct ReplaySequence {
     std::uint64_t body{};
     std::uint64_t events{};
     std::uint64_t last_ticks{};
-    bool ends{};  // whether the thread ends with its body (ReplayThread::body)
+    bool ends{};  // true: the thread ends after its recorded operations; false: after it has also freed what is left
 
     void put(ReplayOp op, std::uint32_t slot, std::uint64_t size)
     {
@@ -52,7 +52,7 @@ struct ReplaySequence {
 };
 
 // Lays out a program whose threads are these sequences, and returns its words. `steps`: for each step
-// (replay_steps.hpp), how many threads have a part of it.
+// (replay_steps.hpp), the number of threads that take part in it.
 [[nodiscard]] std::vector<std::uint64_t> lay_out(const std::vector<ReplaySequence>& sequences,
                                                  const std::vector<std::uint64_t>& steps, std::uint64_t cells,
                                                  const ReplayTotals& totals);
