@@ -1,13 +1,15 @@
 #include "reporters/document/leaks.hpp"
 
 #include <algorithm>
-#include <map>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/quantity.hpp"
+#include "core/measure/summary.hpp"
 #include "core/model/metric.hpp"
+#include "reporters/document/dot_chart.hpp"
 #include "reporters/document/table.hpp"
 #include "reporters/text/escaping.hpp"
 
@@ -122,6 +124,58 @@ Table table_of(const LeaksReport& report, const std::vector<LeakSite>& sites, st
     return table;
 }
 
+double median_after(const LeakSite& site, std::uint64_t operations)
+{
+    std::vector<double> bytes;
+    for (const measure::HeldAfter& one : site.held) {
+        if (one.operations == operations) {
+            bytes.push_back(static_cast<double>(one.bytes));
+        }
+    }
+    return bytes.empty() ? 0 : measure::median(std::move(bytes));
+}
+
+Chart chart_by_operations(const LeaksReport& report)
+{
+    std::vector<Dot> dots;
+    for (const std::uint64_t operations : report.operations) {
+        dots.push_back({.name = inert_text(fmt::format("{}={}", report.variable, operations)),
+                        .value = median_after(report.whole, operations)});
+    }
+    return dot_chart({.quantity = fmt::format("live bytes {}", moment_of(report)),
+                      .unit = model::Unit::bytes,
+                      .alternative = "number of operations",
+                      .value = "median",
+                      .about = "Dots are medians over the runs of the whole program. A leak grows at every step."},
+                     dots);
+}
+
+Chart chart_by_site(const LeaksReport& report)
+{
+    constexpr std::size_t most_sites = 10;
+    std::vector<Dot> dots;
+    for (const LeakSite& site : report.sites | std::views::take(most_sites)) {
+        dots.push_back({.name = site.place, .value = site.growth.bytes});
+    }
+    return dot_chart({.quantity = "bytes per operation",
+                      .unit = model::Unit::bytes,
+                      .alternative = "call site",
+                      .value = "bytes",
+                      .about = "Dots are the bytes that each operation leaves behind, by the call site that asked for "
+                               "them."},
+                     dots);
+}
+
+std::vector<ChartSection> charts_of(const LeaksReport& report)
+{
+    ChartSection section;
+    section.charts.push_back(chart_by_operations(report));
+    if (report.sites.size() > 1) {
+        section.charts.push_back(chart_by_site(report));
+    }
+    return {std::move(section)};
+}
+
 void add_stacks(const LeaksReport& report, Document& document)
 {
     for (std::size_t i = 0; i < std::min(report.sites.size(), most_leak_stacks); ++i) {
@@ -217,6 +271,7 @@ Document document(const LeaksReport& report)
     for (const std::string& note : report.notes) {
         document.add(Paragraph{note, Tone::caution});
     }
+    document.add(Charts{.title = {}, .sections = [&report] { return charts_of(report); }});
     std::vector<LeakSite> rows = report.sites;
     rows.push_back(report.whole);
     rows.back().place = "whole program";
