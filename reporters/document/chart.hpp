@@ -1,4 +1,4 @@
-// One chart: a description in words, the Vega-Lite spec that draws it, and the values that it shows as tables.
+// One chart: a description in words, the Vega-Lite spec that draws the chart, and tables of the values in it.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Chart {
 };
 
 struct ChartSection {
-    std::string title;  // the axis values of these cases only; made by inert_text(); may be empty
+    std::string title;  // what these cases have in common on the axes: "collect_every=20"; may be empty
     std::vector<Chart> charts;
 };
 
@@ -36,7 +36,8 @@ struct ChartUnit {
     double factor{1};       // size of the unit, in the metric's own unit
 };
 
-// Chooses the unit in which `largest` has one to four digits before its decimal point.
+// Chooses a unit in which `largest` is easy to read: one to four digits before its decimal point, if there is such a
+// unit.
 [[nodiscard]] ChartUnit chart_unit(model::Unit unit, double largest);
 
 // Rounds the value to six significant digits, because a pixel shows no more; null if the value is not finite.
@@ -46,20 +47,24 @@ struct ChartUnit {
 [[nodiscard]] std::string_view axis_label(model::Unit unit);
 
 // Returns the Vega-Lite "axis" object of a linear scale from 0 to `largest`, with about six ticks. The ticks of bytes
-// are at whole KiB, MiB and GiB; Vega would not put them there.
+// are at round binary values, such as 512 KiB; Vega would not put them there.
 [[nodiscard]] Json axis_from_zero(model::Unit unit, double largest);
 
 // A logarithmic axis for values from `least` to `largest`. Its upper end is at least `least_span` times its lower end.
-// So close values do not look far apart, and there are ticks at round values between the two ends.
+// As a result, values that are close together do not look far apart, and there are ticks at round values between the
+// two ends.
 struct LogAxis {
     Json axis;    // the Vega-Lite "axis" object: the ticks, with a label each
     Json domain;  // the "domain" of the scale: its two ends; null: not all values are above 0 and finite
+    double from{};
+    double to{};  // `from` and `to`: the two ends once more; both 0 if there are none
 };
 [[nodiscard]] LogAxis log_axis(model::Unit unit, double least, double largest, double least_span = 1.5);
 
 // Shortens long curves without losing their extremes. Returns the indices of at most `limit` (at least 4) values, in
 // ascending order: the first, the last, and the lowest and highest of every stretch between them. A curve of at most
-// `limit` values keeps all of them. A longer curve loses values that are not finite.
+// `limit` values keeps all of them. From a longer curve, values that are not finite are dropped, except the first and
+// the last.
 [[nodiscard]] std::vector<std::size_t> thinned(std::span<const double> values, std::size_t limit);
 
 }  // namespace memsweep::reporters
