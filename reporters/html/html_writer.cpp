@@ -47,6 +47,16 @@ std::string folded_html(const Folded& folded, std::string_view what)
                                              folded.count - folded.most, what, folded.rest);
 }
 
+std::string finding_html(const Statement& finding)
+{
+    std::string further;
+    for (const std::string& part : finding.further) {
+        further += fmt::format("<li>{}</li>\n", escaped(part));
+    }
+    const std::string list = further.empty() ? further : "\n<ul>\n" + further + "</ul>\n";
+    return fmt::format("<li{}>{}{}</li>\n", class_of(tone_of(finding.importance)), escaped(finding.text), list);
+}
+
 // The headline and the findings in their order; beyond a few of a kind they open on demand, so that the first screen
 // has the first of each.
 std::string verdict_html(const Headline& line, const std::vector<Statement>& findings)
@@ -58,8 +68,7 @@ std::string verdict_html(const Headline& line, const std::vector<Statement>& fin
     Folded notes{.most = most_notes};
     for (const Statement& finding : findings) {
         Folded& kind = finding.importance == measure::Importance::note ? notes : alarms;
-        (++kind.count > kind.most ? kind.rest : items) +=
-            fmt::format("<li{}>{}</li>\n", class_of(tone_of(finding.importance)), escaped(finding.text));
+        (++kind.count > kind.most ? kind.rest : items) += finding_html(finding);
     }
     const std::string list = items.empty() ? items : "<ul>\n" + items + "</ul>\n";
     return fmt::format("<section class=\"verdict {}\">\n<h2>{}</h2>\n{}{}{}</section>\n", tone_class(line.tone),

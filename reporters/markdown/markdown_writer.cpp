@@ -115,8 +115,8 @@ std::string comment_text(std::string_view marker)
 class MarkdownWriter {
   public:
     explicit MarkdownWriter(const Document& content)
-        : content_{content}, is_summary_{content.is_summary},
-          has_notes_{content.is_summary || !content.comment_marker.empty()}
+        : content_{content}, is_summary_{content.is_summary}, has_notes_{content.is_summary ||
+                                                                         !content.comment_marker.empty()}
     {
     }
 
@@ -175,6 +175,9 @@ class MarkdownWriter {
         out += opening.findings.empty() ? "" : "\n";
         for (const Statement& finding : opening.findings) {
             out += fmt::format("- {}{}\n", mark(tone_of(finding.importance)), sentence(finding.text));
+            for (const std::string& further : finding.further) {
+                out += fmt::format("  - {}\n", sentence(further));
+            }
         }
         return out;
     }

@@ -41,6 +41,9 @@ class TerminalWriter {
         out_ += paragraph(opening.headline.text, "", style_, opening.headline.tone);
         for (const Statement& finding : opening.findings) {
             out_ += paragraph(finding.text, "  * ", style_, tone_of(finding.importance));
+            for (const std::string& further : finding.further) {
+                out_ += paragraph(further, "    - ", style_);
+            }
         }
         out_ += paragraph(opening.about, "", style_, Tone::muted);
     }

@@ -145,12 +145,11 @@ std::string needed(const MetricComparison& metric, std::size_t family)
 
 }  // namespace
 
-std::string changed_case_text(const measure::Finding& finding, const measure::ChangedCase& changed)
+std::vector<std::string> changed_case_parts(const measure::Finding& finding, const measure::ChangedCase& changed)
 {
     std::vector<MetricEffect> metrics = finding.metrics;
     if (metrics.size() == 1 && metrics.front().metric.empty()) {
-        return fmt::format("{}: {}: {}", finding.subject, model::name_of(*metrics.front().verdict),
-                           reason_text(finding.reason));
+        return {fmt::format("{}: {}", model::name_of(*metrics.front().verdict), reason_text(finding.reason))};
     }
     const bool is_slower = std::ranges::any_of(metrics, [](const MetricEffect& metric) {
         return measure::is_time(metric.metric) && metric.verdict == Verdict::regressed;
@@ -170,7 +169,7 @@ std::string changed_case_text(const measure::Finding& finding, const measure::Ch
         parts.insert(parts.begin() + place, time_part(*changed.time, finding.base));
     }
     std::erase(parts, std::string{});
-    return fmt::format("{}: {}", finding.subject, fmt::join(parts, "; "));
+    return parts;
 }
 
 std::vector<std::string> explanation(const MetricComparison& metric, std::size_t family)

@@ -146,20 +146,23 @@ std::string case_name(const model::CaseReport& report)
     return rest.empty() ? report.scenario : fmt::format("{}", fmt::join(rest, ", "));
 }
 
-std::string placement_text(const PlacementCost& cost)
+std::vector<std::string> placement_parts(const PlacementCost& cost)
 {
     const std::string mode = cost.mode.empty() ? "" : cost.mode + " ";
     const std::string most = case_name(*cost.most.placed);
-    const std::string cause = cost.excess ? fmt::format("; in {} {}", most, cause_text(*cost.excess)) : "";
     const std::string mean = format_factor(cost.mean);
     const std::string what =
         fmt::format("{}in a {}sweep: {}", mode, cost.is_drained ? "drained " : "",
                     mean == format_factor(1) ? "the time that it takes alone" : mean + "x the time alone");
-    return cost.count == 1
-               ? fmt::format("{} ({}){}", what, most, cause)
-               : fmt::format("{} over {} cases (geometric mean), from {}x ({}) to {}x ({}){}", what, cost.count,
-                             format_factor(cost.least.ratio->estimate), case_name(*cost.least.placed),
-                             format_factor(cost.most.ratio->estimate), most, cause);
+    std::vector<std::string> parts{
+        cost.count == 1 ? fmt::format("{} ({})", what, most)
+                        : fmt::format("{} over {} cases (geometric mean), from {}x ({}) to {}x ({})", what, cost.count,
+                                      format_factor(cost.least.ratio->estimate), case_name(*cost.least.placed),
+                                      format_factor(cost.most.ratio->estimate), most)};
+    if (cost.excess) {
+        parts.push_back(fmt::format("in {} {}", most, cause_text(*cost.excess)));
+    }
+    return parts;
 }
 
 std::string effect_text(const MetricEffect& metric)
@@ -191,6 +194,120 @@ std::string busier_text(const Finding& finding)
                        reason_text(finding.reason), more);
 }
 
+// The first part names what all of them are about.
+std::vector<std::string> begun_with(const std::string& subject, std::vector<std::string> parts)
+{
+    if (parts.empty()) {
+        return {subject};
+    }
+    parts.front() = fmt::format("{}: {}", subject, parts.front());
+    return parts;
+}
+
+std::vector<std::string> contrast_parts(const measure::CaseContrast& contrast)
+{
+    std::vector<std::string> parts;
+    if (contrast.time) {
+        parts.push_back(time_part(*contrast.time, contrast.base_name));
+    }
+    if (contrast.attribution) {
+        parts.push_back(cause_text(*contrast.attribution));
+    }
+    if (contrast.held) {
+        parts.push_back(held_part(*contrast.held, contrast.base_name));
+    }
+    if (contrast.peak) {
+        parts.push_back(peak_part(*contrast.peak, contrast.base_name));
+    }
+    return begun_with(contrast.name, std::move(parts));
+}
+
+// At least one: what was found. Causes and other effects follow.
+std::vector<std::string> parts_of(const Finding& finding)
+{
+    switch (finding.kind) {
+    case FindingKind::case_error:
+        return {cases_text(finding, "broke off")};
+    case FindingKind::case_timeout:
+        return {cases_text(finding, "timed out")};
+    case FindingKind::case_failed:
+        return {cases_text(finding, "failed")};
+    case FindingKind::case_skipped:
+    case FindingKind::over_budget:
+        return {cases_text(finding, "skipped")};
+    case FindingKind::assertion_failed:
+    case FindingKind::assertion_unjudged:
+        return {assertion_text(finding)};
+    case FindingKind::busy_machine:
+        return {finding.words};
+    case FindingKind::replay: {
+        const auto* const figures = std::get_if<measure::ReplayFigures>(&finding.about);
+        return {figures != nullptr ? figures_text(figures->of)
+                                   : verdict_text(std::get<measure::ReplayVerdict>(finding.about))};
+    }
+    case FindingKind::implausible_latency:
+    case FindingKind::implausible_chains:
+    case FindingKind::implausible_loaded_latency:
+        return {contradiction_text(std::get<measure::Contradiction>(finding.about))};
+    case FindingKind::probe_bandwidth:
+    case FindingKind::probe_stores:
+    case FindingKind::probe_zeroes:
+    case FindingKind::probe_latency:
+    case FindingKind::probe_chains:
+    case FindingKind::probe_loaded_latency:
+    case FindingKind::probe_faults:
+    case FindingKind::device_copies:
+    case FindingKind::device_staging:
+    case FindingKind::device_loads:
+        return {probe_text(finding)};
+    case FindingKind::placement_cost:
+        return placement_parts(std::get<PlacementCost>(finding.about));
+    case FindingKind::contrast:
+        return contrast_parts(std::get<measure::CaseContrast>(finding.about));
+    case FindingKind::more_contrasts:
+        return {more_contrasts_text(finding)};
+    case FindingKind::trim:
+        return {fmt::format("trim {}: {}", finding.subject, finding.words)};
+    case FindingKind::ranking:
+        return {ranking_text(finding)};
+    case FindingKind::short_program:
+        return {short_program_text(finding)};
+    case FindingKind::case_regressed:
+    case FindingKind::case_changed:
+    case FindingKind::case_compared:
+        return begun_with(finding.subject, changed_case_parts(finding, std::get<measure::ChangedCase>(finding.about)));
+    case FindingKind::site_changes:
+        return {sites_text(std::get<measure::ChangedSites>(finding.about).of)};
+    case FindingKind::sites_equal:
+        return {equal_sites_text(std::get<measure::ChangedSites>(finding.about))};
+    case FindingKind::sites_unnamed:
+        return {"no call site is named: " + finding.words};
+    case FindingKind::more_cases:
+        return {fmt::format("{} changed; the tables show which", counted(finding.count, "more case"))};
+    case FindingKind::rounds_too_few:
+        return {fmt::format("the rounds ended before a change of {} could be told", counted(finding.count, "metric"))};
+    case FindingKind::repetitions_too_few:
+        return {
+            fmt::format("too few repetitions for {0} of {1} noisy metrics: {2} of each side can show a change (-n {2})",
+                        finding.count, finding.total, measure::repetitions_needed(finding.total))};
+    case FindingKind::busier_machine:
+        return {busier_text(finding)};
+    case FindingKind::machine_differs:
+        return {fmt::format("the machine itself differs: {} is {} in {}, so times may differ for that reason alone",
+                            finding.metrics.front().metric, effect_text(finding.metrics.front()), finding.case_id)};
+    case FindingKind::level_changed:
+        return {level_text(finding, std::get<measure::RunPlace>(finding.about))};
+    case FindingKind::more_levels:
+        return {more_levels_text(finding)};
+    case FindingKind::exact_counters_only:
+        return {fmt::format("{} runs show changes of exact counters only: {} are needed for what varies", finding.count,
+                            measure::min_runs)};
+    case FindingKind::unfinished_runs:
+        return {fmt::format("{} of {} runs did not finish; what they measured is shown", finding.count, finding.total)};
+    }
+    return {std::string{}};
+}
+
 }  // namespace
 
 std::string held_part(const Held& held, std::string_view base_name)
@@ -212,114 +329,24 @@ std::string held_part(const Held& held, std::string_view base_name)
 
 std::string sentence(const measure::CaseContrast& contrast)
 {
-    std::vector<std::string> parts;
-    if (contrast.time) {
-        parts.push_back(time_part(*contrast.time, contrast.base_name));
-    }
-    if (contrast.attribution) {
-        parts.push_back(cause_text(*contrast.attribution));
-    }
-    if (contrast.held) {
-        parts.push_back(held_part(*contrast.held, contrast.base_name));
-    }
-    if (contrast.peak) {
-        parts.push_back(peak_part(*contrast.peak, contrast.base_name));
-    }
-    return fmt::format("{}: {}", contrast.name, fmt::join(parts, "; "));
+    return fmt::format("{}", fmt::join(contrast_parts(contrast), "; "));
 }
 
 std::string sentence(const Finding& finding)
 {
-    switch (finding.kind) {
-    case FindingKind::case_error:
-        return cases_text(finding, "broke off");
-    case FindingKind::case_timeout:
-        return cases_text(finding, "timed out");
-    case FindingKind::case_failed:
-        return cases_text(finding, "failed");
-    case FindingKind::case_skipped:
-    case FindingKind::over_budget:
-        return cases_text(finding, "skipped");
-    case FindingKind::assertion_failed:
-    case FindingKind::assertion_unjudged:
-        return assertion_text(finding);
-    case FindingKind::busy_machine:
-        return finding.words;
-    case FindingKind::replay: {
-        const auto* const figures = std::get_if<measure::ReplayFigures>(&finding.about);
-        return figures != nullptr ? figures_text(figures->of)
-                                  : verdict_text(std::get<measure::ReplayVerdict>(finding.about));
-    }
-    case FindingKind::implausible_latency:
-    case FindingKind::implausible_chains:
-    case FindingKind::implausible_loaded_latency:
-        return contradiction_text(std::get<measure::Contradiction>(finding.about));
-    case FindingKind::probe_bandwidth:
-    case FindingKind::probe_stores:
-    case FindingKind::probe_zeroes:
-    case FindingKind::probe_latency:
-    case FindingKind::probe_chains:
-    case FindingKind::probe_loaded_latency:
-    case FindingKind::probe_faults:
-    case FindingKind::device_copies:
-    case FindingKind::device_staging:
-    case FindingKind::device_loads:
-        return probe_text(finding);
-    case FindingKind::placement_cost:
-        return placement_text(std::get<PlacementCost>(finding.about));
-    case FindingKind::contrast:
-        return sentence(std::get<measure::CaseContrast>(finding.about));
-    case FindingKind::more_contrasts:
-        return more_contrasts_text(finding);
-    case FindingKind::trim:
-        return fmt::format("trim {}: {}", finding.subject, finding.words);
-    case FindingKind::ranking:
-        return ranking_text(finding);
-    case FindingKind::short_program:
-        return short_program_text(finding);
-    case FindingKind::case_regressed:
-    case FindingKind::case_changed:
-    case FindingKind::case_compared:
-        return changed_case_text(finding, std::get<measure::ChangedCase>(finding.about));
-    case FindingKind::site_changes:
-        return sites_text(std::get<measure::ChangedSites>(finding.about).of);
-    case FindingKind::sites_equal:
-        return equal_sites_text(std::get<measure::ChangedSites>(finding.about));
-    case FindingKind::sites_unnamed:
-        return "no call site is named: " + finding.words;
-    case FindingKind::more_cases:
-        return fmt::format("{} changed; the tables show which", counted(finding.count, "more case"));
-    case FindingKind::rounds_too_few:
-        return fmt::format("the rounds ended before a change of {} could be told", counted(finding.count, "metric"));
-    case FindingKind::repetitions_too_few:
-        return fmt::format(
-            "too few repetitions for {0} of {1} noisy metrics: {2} of each side can show a change (-n {2})",
-            finding.count, finding.total, measure::repetitions_needed(finding.total));
-    case FindingKind::busier_machine:
-        return busier_text(finding);
-    case FindingKind::machine_differs:
-        return fmt::format("the machine itself differs: {} is {} in {}, so times may differ for that reason alone",
-                           finding.metrics.front().metric, effect_text(finding.metrics.front()), finding.case_id);
-    case FindingKind::level_changed:
-        return level_text(finding, std::get<measure::RunPlace>(finding.about));
-    case FindingKind::more_levels:
-        return more_levels_text(finding);
-    case FindingKind::exact_counters_only:
-        return fmt::format("{} runs show changes of exact counters only: {} are needed for what varies", finding.count,
-                           measure::min_runs);
-    case FindingKind::unfinished_runs:
-        return fmt::format("{} of {} runs did not finish; what they measured is shown", finding.count, finding.total);
-    }
-    return {};
+    return fmt::format("{}", fmt::join(parts_of(finding), "; "));
 }
 
 std::vector<Statement> statements(std::span<const Finding> findings)
 {
-    std::vector<Statement> found;
-    std::ranges::transform(findings, std::back_inserter(found), [](const Finding& finding) {
-        return Statement{finding.importance, sentence(finding)};
+    std::vector<Statement> all;
+    std::ranges::transform(findings, std::back_inserter(all), [](const Finding& finding) {
+        std::vector<std::string> parts = parts_of(finding);
+        Statement found{.importance = finding.importance, .text = std::move(parts.front())};
+        found.further.assign(std::make_move_iterator(parts.begin() + 1), std::make_move_iterator(parts.end()));
+        return found;
     });
-    return found;
+    return all;
 }
 
 }  // namespace memsweep::reporters

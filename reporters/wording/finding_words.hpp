@@ -9,14 +9,18 @@
 
 namespace memsweep::reporters {
 
-// A sentence for the reader, and how important it is.
+// A finding in words, none with a full stop. The text says what was found; each further line gives a cause or another
+// effect.
 struct Statement {
     measure::Importance importance{};
-    std::string text;  // without a full stop
+    std::string text;
+    std::vector<std::string> further{};
 };
 
-[[nodiscard]] std::string sentence(const measure::Finding& finding);
 [[nodiscard]] std::vector<Statement> statements(std::span<const measure::Finding> findings);
+
+// Returns the whole statement as one sentence, its parts separated by semicolons.
+[[nodiscard]] std::string sentence(const measure::Finding& finding);
 
 // Compares a case with the base case: "finalizer: 7.2x the time per array of refcount (95 % interval 6.8 to 7.6); page
 // faults explain 81 % of the extra time (...); holds 762.9 MiB after drop".

@@ -109,7 +109,7 @@ std::string time_part(const measure::TimeContrast& time, std::string_view base_n
     }
     const std::string around = factor == format_factor(1) ? interval : fmt::format("{}x, {}", factor, interval);
     return near_one(time.ratio) ? fmt::format("the same {} as {} ({})", noun, base_name, around)
-                                : fmt::format("{} not shown to differ from {} ({})", noun, base_name, around);
+                                : fmt::format("{} is not shown to differ from {}'s ({})", noun, base_name, around);
 }
 
 std::string cause_text(const Attribution& attribution)
