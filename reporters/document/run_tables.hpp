@@ -1,6 +1,7 @@
 // The tables of a result, scenario by scenario.
 //
-// Units    values are medians over the repetitions, rounded to three digits. Each cell also has the exact value.
+// Units    values are medians over the repetitions, except for facts and for is_shown_by_least(). They are rounded to
+//          three digits. Each cell also has the exact value.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,9 @@
 
 namespace memsweep::reporters {
 
-// Returns a table with one row per case: its time, the headline metrics of its scenario, the metrics that the catalogue
-// of metrics shows for cases of its kind, and its status. For cases of a probe, use figures_table() instead.
+// Returns a table with one row per case: its time, the headline metrics of its scenario, its status, and as many of the
+// metrics that model::metric_catalog() marks for this kind of case as there is room for. Returns figures_table() for
+// cases of a probe.
 [[nodiscard]] Table overview_table(const Cases& cases, const std::vector<std::string>& headline = {});
 [[nodiscard]] Table metrics_table(const Cases& cases);  // one row per case and metric, with spread and interval
 
@@ -30,12 +32,12 @@ namespace memsweep::reporters {
 
 // Returns the heading for the assertions and limits of a result: "Assertions", "Limits", or both words.
 [[nodiscard]] std::string claims_heading(const model::RunReport& report);
-// Returns a table of all assertions, the failed ones first; empty if the result has no assertions.
+// Returns a table of all assertions; those that hold come last. Empty if the result has no assertions.
 [[nodiscard]] std::optional<Table> assertions_table(const model::RunReport& report);
 
-// Returns a table of what it costs to share a worker process. It has one row for each case that ran in two ways: in the
-// worker of the sweep, and in a worker of its own. A row has both times, their ratio, page faults, and time per fault.
-// Empty if no case ran in both ways.
+// Returns a table of what it costs to share a worker process. It has one row for each case that ran in two ways: in a
+// worker process that ran the scenario's other cases before it, and in a worker of its own. A row has both times, their
+// ratio, page faults, and time per fault. Empty if no case ran in both ways.
 [[nodiscard]] std::optional<Table> placement_table(const Cases& cases);
 
 // Whether these are the cases of a probe, which belong in figures_table(). Such cases have facts and no working set.

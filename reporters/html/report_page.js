@@ -189,6 +189,20 @@
 
   const figures = [...document.querySelectorAll('figure')];
 
+  // A phone's first screen has no room for the findings and a picture: the picture of the answer goes first.
+  function pictureFirst() {
+    const verdict = document.querySelector('section.verdict');
+    if (!verdict || !matchMedia('(max-width: 40rem)').matches) return;
+    let next = verdict.nextElementSibling;
+    while (next?.matches('h2, p')) next = next.nextElementSibling;
+    const findings = verdict.querySelectorAll(':scope > :not(h2)');
+    if (!next?.matches('figure') || findings.length === 0) return;
+    const section = document.createElement('section');
+    section.className = verdict.className;
+    section.append(...findings);
+    next.after(section);
+  }
+
   function drawWhenSeen() {
     const seen = new IntersectionObserver(
       (entries) => {
@@ -295,6 +309,7 @@
 
   if (charts) {
     document.body.append(tip);
+    pictureFirst();
     drawWhenSeen();
     if (globalThis.requestIdleCallback) drawWhenIdle();
     redrawWhenResized();

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import {
-  callers, callersOf, comparisonOf, described, empty, explained, few, fitted, historyOf, hostile, hosts, later, long, longNamed, many, mapped, names, outlyingQuantities, pageOf, probed,
+  callers, callersOf, comparisonOf, crowded, described, empty, explained, few, fitted, historyOf, hostile, hosts, later, leaking, long, longNamed, many, mapped, names, outlyingQuantities, pageOf, probed,
   recorded, reference, replayed, runs, specOf, swept, watched,
 } from './reports.mjs';
 
@@ -41,12 +41,14 @@ const subjects = {
   compare: comparisonOf('compared', few(), later(few(), 1, 1.3), '--explain'),
   probe: probed(),
   replay: replayed(),
+  crowded: crowded(),
   fit: fitted(),
   info: described(),
   processes: recorded(),
   fleet: hosts(),
   history: historyOf('history', runs(few())),
   watch: watched(),
+  leaks: leaking(),
 };
 
 const stacks = callers();
@@ -504,6 +506,27 @@ describe('what a page says and does', concurrently, () => {
       assert.match(seen, /page faults explain/);
       assert.deepEqual(await violations(page), []);
     }));
+
+  // The five pages that people open most, a sweep and the search for leaks.
+  for (const [name, file] of [
+    ...['run', 'map', 'compare', 'replay', 'fit', 'leaks'].map((subject) => [subject, subjects[subject]]),
+    ...['modes', 'churn', 'swept'].map((subject) => [subject, pages[subject]]),
+  ]) {
+    test(`${name}: on a phone the picture comes before the findings, and most of it is on the first screen`, () =>
+      opened(file, { viewport: { width: 390, height: 844 } }, async (page) => {
+        await page.waitForFunction(() => document.querySelector('figure .plot svg'));
+        const place = await page.evaluate(() => {
+          const plot = document.querySelector('figure .plot');
+          const findings = [...document.querySelectorAll('.verdict li')];
+          return {
+            top: plot.getBoundingClientRect().top + scrollY,
+            before: findings.filter((item) => item.compareDocumentPosition(plot) & Node.DOCUMENT_POSITION_FOLLOWING).length,
+          };
+        });
+        assert.ok(place.top < 844 * 0.65, `the picture begins at ${place.top} of 844`);
+        assert.equal(place.before, 0);
+      }));
+  }
 
   test('80 cases compared: the first screen has the verdict and the worst of what changed', () =>
     opened(comparedMany, {}, async (page) => {

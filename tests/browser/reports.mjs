@@ -245,12 +245,33 @@ export function callersOf(count) {
 export const described = () => madeBy('described', 'info', trace);
 export const replayed = () =>
   madeBy('replayed', 'replay', imported(), '--on', 'glibc,tlsf', '-n', '6', '--warmup', '0', '--settle', '10ms', '--no-latency', '-q');
+// The same trace on six allocators, so close to each other in time and memory that their names would be in one place.
+export function crowded() {
+  memsweep('replay', imported(), '--on', 'glibc,tlsf', '-n', '6', '--warmup', '0', '--settle', '10ms', '--no-latency', '-q', '-o', 'crowded.json');
+  const result = JSON.parse(readFileSync(join(folder, 'crowded.json'), 'utf8'));
+  result.cases = Array.from({ length: 6 }, (_, i) => {
+    const copy = structuredClone(result.cases[0]);
+    copy.params.on = `allocator_${i}`;
+    copy.id += `-${i}`;
+    for (const name of ['time_per_event', 'resident_peak']) {
+      for (const key of ['min', 'max', 'mean', 'median']) copy.metrics[name].summary[key] *= 1 + i / 1000;
+    }
+    return copy;
+  });
+  return pageOf('crowded', result);
+}
 export const watched = () => madeBy('watched', 'watch', '-i', '5ms', '--', 'sh', '-c', 'for i in 1 2 3 4 5 6 7 8; do sleep 0.02; ls / >/dev/null; done');
 
 // A recording of several processes, one after the other.
 export function recorded() {
   memsweep('record', '-q', '-o', 'processes.mst', '--', '/bin/sh', '-c', 'for i in 1 2 3 4 5 6 7 8; do /bin/cat /dev/null; done');
   return madeBy('recorded', 'info', 'processes.mst');
+}
+
+// What a program keeps for each element of an array that it does not free.
+export function leaking() {
+  memsweep('run', '--leaks', 'n=[100,200,400]', '-q', '-r', 'html=leaks.html', '--', 'awk', 'BEGIN { for (i = 0; i < ${n}; i++) a[i] = i }');
+  return join(folder, 'leaks.html');
 }
 
 export function probed() {
