@@ -17,7 +17,7 @@
 namespace memsweep::reporters {
 
 struct ResultDocument {
-    Json rest;  // the whole document except the elements of `cases`
+    Json rest;  // the document without the elements of `cases`, and without values derived from them
     std::vector<model::CaseReport> cases;
     Problem problem;  // the first problem in `cases`, or the first key that is given twice
 };

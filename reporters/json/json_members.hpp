@@ -45,8 +45,8 @@ template <typename Texts>  // pairs of a name and a text
     return json;
 }
 
-// A part defines members(io, part). It calls io(key, member, rule) for each member, in the order of the document. `io`
-// is a MemberWriter or a MemberReader.
+// Each part has a function members(io, part), which calls io(key, member, rule) for each member, in the order of the
+// document. `io` is a MemberWriter or a MemberReader.
 
 // How a member of a document differs from usual ones. A usual member is always present, and always has a value of its
 // own type.
@@ -111,7 +111,7 @@ class MemberWriter {
         members(inner);
         put(key, inner.take());
     }
-    template <typename Value>  // values that a reader has taken out of its document before
+    template <typename Value>  // values that a reader takes out of the document before members() runs
     void taken_out(std::string_view key, const std::vector<Value>& values)
     {
         (*this)(key, values);
@@ -153,7 +153,7 @@ class MemberReader {
         MemberReader reader{inner};
         members(reader);
     }
-    template <typename Value>  // the list is empty: its values were taken out before
+    template <typename Value>  // the document's list is empty: its values were taken out before
     void taken_out(std::string_view key, const std::vector<Value>& /*filled before*/) const
     {
         node_->at(key).for_each_element([](const JsonNode& /*element*/) {});

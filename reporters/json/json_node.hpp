@@ -1,5 +1,5 @@
-// A value inside a JSON document, together with its path. With it, documents are read strictly, and each message has
-// the path of the wrong value.
+// A value inside a JSON document, together with its path. JsonNode reads documents strictly, and each of its messages
+// has the path of the wrong value.
 //
 // Errors   The first problem of a document is kept in its Problem, as "cases[3].status: ...". After a problem, reads
 //          return empty values, and loops over lists end. So a reader needs no check after every field.

@@ -28,7 +28,7 @@ namespace memsweep::reporters {
 // to sum up after every repetition would take time in proportion to the square of the number of repetitions.
 enum class Summaries : std::uint8_t { complete, as_they_are };
 
-// Both functions write one document that ends in a newline. The same report gives the same bytes, on every machine and
+// Both functions make one document that ends in a newline. The same report gives the same bytes, on every machine and
 // in every locale.
 void write_json(const model::RunReport& report, TextSink& sink);
 [[nodiscard]] std::string to_json(const model::RunReport& report, Summaries summaries = Summaries::complete);

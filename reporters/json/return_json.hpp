@@ -1,4 +1,4 @@
-// How much memory removing call sites saves, in JSON.
+// The memory that the removal of call sites would save, as JSON.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The first chart of a report's page as one picture, for a README or a slide. It has no script and no font, and loads
+// The first charts of a report's page as one picture, for a README or a slide. It has no script and no font, and loads
 // nothing. The picture is light or dark like the reader's screen, if the viewer supports that.
 //
 // Units    pixels. The value of each dot is written beside the dot.

@@ -18,8 +18,8 @@ namespace memsweep::reporters {
 enum class Cut { between_parts, anywhere };
 [[nodiscard]] std::string elided(const std::string& text, int width, Cut cut = Cut::between_parts);
 
-// Shortens each name to at most `width` columns. Different names stay different: names that would become the same lose
-// the text before the letter in which they differ, or else get a number.
+// Shortens each name to at most `width` columns. Different names stay different: names that would become the same keep
+// the part in which they differ. Names that are still the same get a number.
 [[nodiscard]] std::vector<std::string> elided_apart(const std::vector<std::string>& names, int width);
 
 // Returns lines of at most `width` columns, broken at blanks, but not between a number and its unit. A word longer than
@@ -27,8 +27,8 @@ enum class Cut { between_parts, anywhere };
 // with "_", after_collect gives "after_", "collect".
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, int width, std::string_view break_after = {});
 
-// Returns the width of the widest part that wrapped() keeps whole. (Only in lines narrower than a part does wrapped()
-// break the part.)
+// Returns the width of the widest part that wrapped() keeps whole. (It breaks a part only if the part is wider than a
+// line.)
 [[nodiscard]] int longest_word(std::string_view text, std::string_view break_after = {});
 
 [[nodiscard]] std::string padded_left(const std::string& text, int width);   // blanks, then the text

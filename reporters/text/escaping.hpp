@@ -26,8 +26,8 @@ void append_utf8(std::string& out, char32_t code_point);
 // U+FFFD.
 [[nodiscard]] std::string inert_text(std::string_view text);
 
-// As inert_text(), for a text of many lines, but keeps line breaks. So a terminal can show a format that is made for
-// programs.
+// As inert_text(), but keeps line breaks, for a text of many lines. A terminal can then safely show a format that is
+// made for programs.
 [[nodiscard]] std::string inert_lines(std::string_view text);
 
 // Returns the text for the content of HTML elements and for attributes in double quotes. The result is inert, as from

@@ -51,8 +51,8 @@ class Json {
     template <std::ranges::input_range Values>
         requires(!std::convertible_to<const Values&, std::string_view>)
     Json(const Values& values);
-    // An object if every item is a pair that begins with a text: {{"key", value}, ...}. Else an array. Without items,
-    // null.
+    // Makes an object if every item is a pair that begins with a text: {{"key", value}, ...}. Otherwise makes an array;
+    // without items, null.
     Json(std::initializer_list<Item> items);
 
     [[nodiscard]] static Json array(std::initializer_list<Item> items = {});
@@ -73,8 +73,9 @@ class Json {
     [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&value_); }
     [[nodiscard]] std::optional<double> number() const;  // any of the three kinds of numbers
 
-    // elements() of an array, members() of an object; for all other values both are empty. Members keep the order of
-    // their insertion.
+    // An array has elements(), an object has members(). If the value is of another kind, the const functions return an
+    // empty list. The others turn null into an array or object, and throw for all other kinds. Members keep the order
+    // of their insertion.
     [[nodiscard]] const std::vector<Json>& elements() const;
     [[nodiscard]] std::vector<Json>& elements();
     [[nodiscard]] const std::vector<JsonMember>& members() const;
@@ -152,9 +153,9 @@ class Json::Item {
 // Returns the text on one line, without a line break at its end.
 [[nodiscard]] std::string compact(const Json& json);
 
-// pretty() returns the text on several lines, indented by one blank per level. These values are on one line each: an
-// array of plain values, however long; an object of plain values that is an element of an array; any other short object
-// of plain values.
+// pretty() returns the text on several lines, indented by one blank per level. An array of plain values is on one line,
+// however long. So is an object of plain values, if it is short or an element of an array. An array of at most two
+// plain values, such as an interval, also counts as plain here.
 struct PrettyPlace {
     std::size_t depth{};  // brackets that are open around the value
     bool is_row{};        // the value is an element of an array

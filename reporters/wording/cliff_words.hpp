@@ -8,6 +8,6 @@
 namespace memsweep::reporters {
 
 [[nodiscard]] std::string limit_text(measure::CliffLimit limit);
-[[nodiscard]] std::string without_text(measure::LimitMoves moves);  // why no setting moves it; empty: a setting does
+[[nodiscard]] std::string without_text(measure::LimitMoves moves);  // why no setting lifts the limit; empty: one does
 
 }  // namespace memsweep::reporters

@@ -9,8 +9,8 @@
 
 namespace memsweep::reporters {
 
-// Describes an outlier: "bandwidth of probe_bandwidth/kernel=read,...: 11.2 GB/s instead of 22.4 GB/s (0.50x, z -31, q
-// 1e-9)"
+// Describes an outlier: "bandwidth of probe_bandwidth/kernel=read,...: 11.2 GB/s instead of 22.4 GB/s (0.50x, z -31.0,
+// q 1e-09)"
 [[nodiscard]] std::string outlier_text(const model::Fleet& fleet, const measure::Outlier& outlier);
 
 // Says which hosts are not judged: "2 hosts with AMD EPYC 7763, 64 cores: too few of a kind to compare with each other"

@@ -1,4 +1,4 @@
-// Says in clauses why a report does not state how much memory the removal of call sites would return.
+// The memory that the removal of call sites would return: clauses that say why a report does not state it.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace memsweep::reporters {
 
-// Says why the report does not state `figure`, a number of bytes: "too small to tell from the replay's own 0.4 MiB", or
-// "its 3 replays are 2.0 MiB apart". Empty: the report states it.
+// Says why the report does not state `figure`, a number of bytes: "too small to tell from the replay's own error of 0.4
+// MiB", or "its 3 replays are 2.0 MiB apart". Empty: the report states it.
 [[nodiscard]] std::string untold_text(const measure::ReturnedBytes& figure, std::uint32_t runs);
 
 // Says why the report states no number at all: "its replay holds 30.0 MiB of heap where the program held 20.0 MiB, and

@@ -10,8 +10,8 @@ namespace memsweep::reporters {
 // Writes a sentence for one metric: "live_bytes_peak +12.0 MiB: all of it from parse_row (table.cpp:210)".
 [[nodiscard]] std::string sites_text(const model::MetricSites& metric);
 
-// Writes the shares of the sites in the change: "all of it from parse_row (table.cpp:210)", "62 % of it from ..., 20 %
-// from ... and 18 % from 4 more sites". If some sites grow while other sites shrink, the text has amounts in the
+// Writes each site's share of the change: "all of it from parse_row (table.cpp:210)", "62 % of it from ..., 20 % from
+// ... and the rest from 4 more sites". If some sites grow while other sites shrink, the text has amounts in the
 // metric's unit instead of percentages.
 [[nodiscard]] std::string shares_text(const model::MetricSites& metric);
 

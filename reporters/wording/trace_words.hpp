@@ -1,5 +1,5 @@
-// What a trace says of its own gaps: blocks that were not recorded on purpose, events that were lost, and programs that
-// ran without the recorder.
+// What a trace says of its own gaps: blocks that were left out on purpose, events that were lost, and programs that ran
+// without the recorder.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace memsweep::reporters {
 
-// A sentence for each gap, without a full stop. Empty: the trace holds every allocation, as far as it knows.
+// Returns a sentence for each gap, without a full stop. Empty: as far as the trace says, it holds every allocation.
 [[nodiscard]] std::vector<std::string> gaps_of(const trace::Facts& facts);
 
-// "only ..." as "Only ....".
+// Adds a capital letter and a full stop: "only ..." becomes "Only ....".
 [[nodiscard]] std::string sentence_of(std::string gap);
 
 }  // namespace memsweep::reporters

@@ -58,9 +58,9 @@ using AxisValues = std::optional<std::vector<model::Scalar>>;
 // Parses the text after "NAME=". An item is read as a JSON scalar if it is one, else as text.
 [[nodiscard]] base::Expected<std::vector<model::Scalar>> parse_axis_values(std::string_view text);
 
-// Rewrites a list in the form that parse_axis_values() reads, so that each value's text is exactly what was typed: 3.10
-// stays 3.10, and quotes stay. If every item reads as it was typed, the list is returned unchanged, and its numbers
-// stay numbers. Otherwise all values become texts.
+// Rewrites a list so that parse_axis_values() reads each value as exactly the text that was typed: 3.10 stays 3.10, and
+// quotes stay. If this holds without a change, the list is returned unchanged, and its numbers stay numbers. Otherwise
+// all values become texts.
 [[nodiscard]] std::string verbatim_axis_text(std::string_view list);
 
 }  // namespace memsweep::scenarios

@@ -56,7 +56,7 @@ inline constexpr std::array<std::string_view, 5> rank_params{"from", "message", 
 [[nodiscard]] model::AllocatorSpec read_allocator(const SourceNode* node, const std::vector<model::Param>& params,
                                                   const Reading& reading);
 
-// Reads the cases of a scenario. `top` is the scenario's top level; `plan` and `axes` hold its name, requirements and
+// Reads the cases of a scenario. `top` is the scenario's top level; `plan` holds its name and requirements, `axes` its
 // axes. `reading` has the scenario's scope; each case is read with a scope of its own, which has the values of its
 // axes.
 [[nodiscard]] std::vector<model::Case> read_cases(const Fields& top, const model::Plan& plan, const Axes& axes,

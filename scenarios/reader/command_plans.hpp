@@ -1,6 +1,6 @@
-// Makes plans and scenarios from the options of commands. For example, makes the plan of `memsweep run -- CMD`. Also
-// makes the scenario that `memsweep probe` writes for transfers described in words, so that users can keep it, change
-// it and compare its results.
+// Makes plans and scenarios from the options of commands: the plan of `memsweep run -- CMD`, or the scenario that
+// `memsweep probe` writes for transfers described in words. Users can keep such a scenario, change it and compare its
+// results.
 //
 // Errors   as the loader's.
 #pragma once
@@ -22,7 +22,7 @@ namespace memsweep::scenarios {
 [[nodiscard]] Loaded command_plan(const std::vector<std::string>& words, const std::string& description,
                                   const Overrides& overrides, const Surroundings& surroundings, bool shell = false);
 
-// Makes a plan that compares two programs. The plan has the cases of both programs. The first axis of these cases is
+// Makes a plan that compares two programs. The plan has the cases of both programs. These cases have one more axis,
 // `build`, with the values `base` and `candidate`. The cases are shuffled within each round.
 //
 // Errors   also: the overrides have an axis named `build`.

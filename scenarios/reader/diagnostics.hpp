@@ -36,8 +36,8 @@ class Diagnostics {
   public:
     void add(const Place& place, std::string message);
 
-    // Steps are checked again for each case. After this call, mistakes at places that earlier cases have reported are
-    // not reported again.
+    // Steps are checked again for each case. After this call, places where earlier cases had mistakes are not reported
+    // again.
     void begin_case();
 
     [[nodiscard]] std::size_t count() const { return found_.size(); }

@@ -93,7 +93,7 @@ class Fields {
         return read.has_value();
     }
 
-    // Empty: the key is absent, or a mistake was reported.
+    // Empty: the key is absent or null, or a mistake was reported.
     [[nodiscard]] std::optional<Value> value(const OptionInfo& option) const;
 
     // Calls `visit` with every member, for maps whose keys the user chooses.

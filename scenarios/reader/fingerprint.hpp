@@ -44,8 +44,8 @@ class Digest {
 //
 // The plan's fingerprint covers its expanded content, with sorted keys: name, isolation, requirements, assertions, and
 // the parameters, memory, release, steps and series of every case. It does not depend on repetitions, warm-up, timeout,
-// seed, order, description, or the spelling of the file. If an axis or a variable changes, the cases change, and so the
-// fingerprint.
+// seed, order, description, or the spelling of the file. If an axis or a variable changes, the cases change, and so
+// does the fingerprint.
 //
 // A case's fingerprint covers the plan's name, isolation and requirements and the case itself, without the assertions.
 void take_fingerprints(model::Plan& plan);

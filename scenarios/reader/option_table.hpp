@@ -145,15 +145,15 @@ struct Row {
         return std::move(*this);
     }
 
-    // The default depends on other keys. The table has none, and the reader supplies it.
+    // The default depends on other keys, so the reader supplies it, and the table has no default.
     [[nodiscard]] Row without_default() &&
     {
         default_elsewhere = true;
         return std::move(*this);
     }
 
-    // These three functions set how the row is written in the canonical form: under `name` if it is given, and only for
-    // objects for which `counts` returns true.
+    // These three functions set how the row is written in the canonical form: under `name` if it is given, or into the
+    // list `list`. If `counts` is given, the row is written only for objects for which `counts` returns true.
     template <typename Counts = std::nullptr_t>
     [[nodiscard]] Row always(std::string_view name = {}, Counts counts = {}) &&
     {

@@ -19,7 +19,7 @@ namespace memsweep::scenarios {
 struct ReplayRequest {
     std::string trace;
     std::vector<std::string> on;  // an allocator, with settings too (jemalloc{dirty_decay=0s}); a pool or resource; the
-                                  // path of a library; or POOL@KIND, KIND@gpuN of a device's memory
+                                  // path of a library; or, for a device's memory, POOL@KIND or KIND@gpuN
     model::Variables environment;        // the caller's; each allocator gets the variables that are meant for it
     std::vector<std::string> release;    // release modes, or MODE:PROFILE
     std::vector<std::uint32_t> threads;  // 0: as recorded

@@ -52,8 +52,8 @@ struct Member {
 [[nodiscard]] std::optional<SourceNode> parse_source(const Place& start, std::string_view text,
                                                      Diagnostics& diagnostics);
 
-// Owns the files of one load: their names and trees. Places and nodes point into these names and trees, so their
-// addresses do not change while files are added.
+// Owns the files of one load: their names and trees. Names and trees do not move when files are added, because places
+// and pointers to nodes refer to them.
 class Sources {
   public:
     explicit Sources(Diagnostics& diagnostics) : diagnostics_{diagnostics} {}

@@ -77,7 +77,7 @@ class StepReader {
     void check(const Fields& fields, model::PassStep& step);
     void check(const Fields& fields, model::ThrowStep& step);
 
-    // Looks up the arrays that the keys of an operation name.
+    // Looks up the arrays that are named by the keys of an operation.
     void use_arrays(const Fields& fields, std::span<const OptionInfo> own, const void* step);
     // Null: the name could not be read, or holds no arrays. Either mistake has been reported.
     const Arrays* use(const Fields& fields, std::string_view key, const std::string& name);

@@ -44,9 +44,8 @@ struct Scope {
 
 [[nodiscard]] base::Expected<model::Scalar> substitute(std::string_view text, const Scope& scope);
 
-// Returns the node itself. If the node is a string with placeholders, returns `storage` instead, with the resulting
-// value. If a flag set the value of the first placeholder, the place in `storage` is this flag. Null: a mistake was
-// reported.
+// Returns the node itself; if it is a string with placeholders, returns `storage` with the resulting value instead. If
+// a flag set the value of the first placeholder, the place in `storage` is this flag. Null: a mistake was reported.
 [[nodiscard]] const SourceNode* resolve(const SourceNode& node, SourceNode& storage, const Scope& scope,
                                         Diagnostics& diagnostics);
 

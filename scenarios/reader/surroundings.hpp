@@ -1,7 +1,7 @@
 // What a scenario may use of the machine that loads it: files, the environment, the values of reserved words such as
 // ${ncpus}, and facts about a trace that the scenario replays.
 //
-// Units    bytes and counts, as the names of the members say; 0: the machine was not asked.
+// Units    bytes and counts, as the names of the members say; memory_bytes 0: the machine was not asked.
 // Sources  commands fill Surroundings from core/sys. Tests and the fuzzer pass fixed ones, so that a load is
 //          repeatable.
 // Cost     trace_facts() reads the trace, which takes 50 ns an event. With asked_once(), a trace is not read again for
@@ -41,7 +41,7 @@ struct TraceFacts {
     bool copies{};  // the trace has reallocations or transfers
 };
 
-inline constexpr const char* touch_fact = "touch";  // the fact of a trace that names its ReplayTouch
+inline constexpr const char* touch_fact = "touch";  // name of the fact in which a trace gives its ReplayTouch
 
 [[nodiscard]] base::Expected<TraceFacts> trace_facts(const std::string& path);
 
