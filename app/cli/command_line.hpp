@@ -94,8 +94,8 @@ struct Option {
 struct Command {
     Command(std::string command_name, std::string command_help);
 
-    // Declares an option. `declaration`: the option's names, then a blank and the placeholder: "-o,--out FILE", "trace
-    // FILE".
+    // Declares an option. `declaration` holds the option's names, a blank and the placeholder, as in "-o,--out FILE" or
+    // "trace FILE".
     Option& option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& required_option(std::string_view declaration, OptionValue value, std::string option_help);
     Option& positional(std::string_view declaration, OptionValue value, std::string option_help);  // required

@@ -17,8 +17,8 @@
 
 namespace memsweep::app {
 
-// Fills in which allocator's malloc the program uses. If the process tree has several programs, the first program whose
-// malloc is not the C library's decides, because settings of glibc would not affect that program.
+// Fills in which allocator's malloc the program uses. If the process tree has several programs, takes the malloc of the
+// first one that does not use glibc's, because settings of glibc would not affect that program.
 void take_origin(const base::Expected<trace::CountedTree>& tree, reporters::AdvisedProgram& program);
 
 // Lists the settings that are tried, and the settings that are left out, each with the reason.

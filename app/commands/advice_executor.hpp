@@ -1,7 +1,7 @@
 // Runs a program under each setting that `advise` tries, and compares the run with runs of the unchanged program.
 //
-// However little memory a run took, the run does not count in three cases: the program crashes, hangs or fails; it
-// prints different output; or it uses a malloc other than the intended one.
+// A run does not count, however little memory it took, if the program crashes, hangs or fails, if the program's memory
+// cannot be read, if it prints different output, or if the setting does not reach it.
 //
 // Errors   reported in the Attempt, never as an exception; fault_of() says which kind of failure a case had.
 // Threads  one.

@@ -11,8 +11,8 @@
 //          program held.
 // Errors   those of recording, of reading and compiling the trace, and of replay_residence; budget: this machine has
 //          too little free memory, or the time is up.
-// Threads  only one may use the object; while the program is recorded, the object runs two more, for the clock and the
-//          trace.
+// Threads  only one may use the object. While the program is recorded, the object runs two threads of its own, for the
+//          clock and the trace.
 #pragma once
 
 #include <chrono>

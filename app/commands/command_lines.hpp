@@ -1,6 +1,6 @@
 // Programs that `memsweep run` measures in place of scenarios. A program is given as words after --, or as a whole
-// command line in one argument, as for hyperfine. Also here: the scripts that run around programs, and the parameters
-// in their command lines.
+// command line in one argument, as for hyperfine. This header also declares the scripts that run around programs, and
+// the parameters in command lines.
 //
 // Sources  hyperfine 1.18's --help: its options have the same names and meanings here, except for letters that
 //          `memsweep run` uses for something else.
@@ -61,7 +61,7 @@ void add_command_lines(Command& command, RunCommand& run);
 [[nodiscard]] scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overrides& overrides,
                                                  const scenarios::Surroundings& surroundings);
 
-// Puts the values of -L and -P in place of {NAME} in the words that were given behind --.
+// Replaces each {NAME} in the words after -- with a value of -L or -P.
 void put_in_parameters(const CommandLines& lines, model::Plan& plan);
 
 // Gives a plan of one program the axis `command` with the value `given`.

@@ -19,8 +19,8 @@ namespace memsweep::app {
 // criteria. On errors prints them and returns nullopt.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate);
 
-// Reads a gate file, too, but thresholds of the command line replace those of the file. `thresholds`: by metric name.
-// An unknown metric is an error, which is printed, too.
+// Does the same, but thresholds of the command line replace those of the file. `thresholds`: by metric name. An unknown
+// metric or a malformed threshold is an error, too.
 [[nodiscard]] std::optional<measure::Criteria> gate_criteria(const std::string& gate,
                                                              const std::map<std::string, std::string>& thresholds);
 

@@ -85,8 +85,7 @@ class ProgramCopy {
     // Returns the copy's memory; null: there is no copy, or we are not allowed to read its memory.
     [[nodiscard]] const sys::ForeignMemory* memory() const noexcept { return memory_ ? &*memory_ : nullptr; }
     // Call after the process has ended. Asks the copy to return memory, and waits for its answer for 10 s at most. The
-    // request changes the copy's memory, so read memory() before. If there is no copy, the returned CopyAnswer says
-    // why.
+    // request changes the copy's memory, so read memory() first. If there is no copy, the returned CopyAnswer says why.
     [[nodiscard]] CopyAnswer ask(pid_t process);
 
   private:

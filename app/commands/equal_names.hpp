@@ -16,8 +16,8 @@
 
 namespace memsweep::app {
 
-// Makes the file paths in both command lines equally long: the first path of one command line gets as long as the first
-// path of the other, and so on. Includes paths in words like --option=PATH.
+// Makes the file paths in both command lines equally long: the first path of one as long as the first path of the
+// other, and so on. This includes paths in words like --option=PATH.
 void spell_alike(std::vector<std::string>& base, std::vector<std::string>& candidate);
 
 // Applies spell_alike() to each case of the base build and its counterpart in the candidate build. The fingerprints and

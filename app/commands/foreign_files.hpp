@@ -1,5 +1,5 @@
-// Recognises files of other tools that memsweep cannot read because they hold totals instead of single events. The
-// message names the kind of file and what to do instead.
+// Recognises files of other tools that memsweep cannot read, because they hold totals instead of single events or have
+// an unsupported format. The message names the kind of file and what to do instead.
 //
 // Sources  the first bytes of each format: Valgrind's dhat/dh_main.c and massif/ms_main.c, memray's record_reader,
 //          gperftools' heap-profile-table.cc, jemalloc's prof_data.c, callgrind's manual, perf's header.h.

@@ -2,9 +2,9 @@
 // (recording_layout.hpp). It also notes the time at which each process ended, because a killed process cannot note its
 // own end.
 //
-// Sources  inotify(7): IN_CLOSE_WRITE arrives when the last mapping of a recorder's file is removed: when the process
-//          with the mapping ends or calls exec(3). A forked child that has recorded nothing yet still maps its parent's
-//          file. So the parent's end is noticed only after that child's end or first event.
+// Sources  inotify(7): IN_CLOSE_WRITE arrives when the last mapping of a recorder's file is removed, that is, when the
+//          process with the mapping ends or calls exec(3). A forked child that has recorded nothing yet still maps its
+//          parent's file. So the parent's end is noticed only after that child's end or first event.
 // Cost     200 wake-ups a second; for each process that ends, two checks in /proc and a write of 8 bytes.
 // Memory   a page; also a file name for each process that is about to end.
 // Errors   none: if the clock's file or the thread cannot be made, times are less exact; if inotify, the thread or

@@ -26,7 +26,7 @@ namespace memsweep::app {
 
 [[nodiscard]] base::Expected<std::vector<std::filesystem::path>> entries_of(const std::string& folder);
 
-// Opens the file of a recorder; nullopt: its headers are not written yet.
+// Opens a recorder's file. Returns nullopt if the file's headers are not written yet.
 [[nodiscard]] base::Expected<std::optional<trace::RecordedImage>> image_at(const std::string& path);
 
 // What the folder of a recording contains when the recording has ended.
@@ -37,9 +37,9 @@ struct LeftRecordings {
     std::uint64_t refused{};            // processes for which no file could be made
     int refused_errno{};                // errno of the last failure to make such a file
     std::vector<trace::UnrecordedProgram> unrecorded;  // programs that ran without a recorder
-    // How many programs were started besides those of the other members. Nothing else is known about them.
+    // How many more programs were started than the file "starts" has room for. Nothing else is known about them.
     std::uint64_t not_noted{};
-    std::vector<std::string> snapshots;     // files of snapshots and of the end of work (snapshots.hpp), in their order
+    std::vector<std::string> snapshots;     // snapshot files and mark files (snapshots.hpp), sorted by name
     std::optional<std::string> unfinished;  // the path of the trace that was begun while the processes ran
 };
 

@@ -30,7 +30,7 @@
 
 namespace memsweep::app {
 
-// What must be the same now as when a file was written, so that its runs can be reused; as text.
+// The facts, as texts, that must be the same now as when the file was written. Otherwise its runs cannot be reused.
 struct AdviceIdentity {
     std::string program;
     std::string question;
@@ -44,7 +44,8 @@ class RememberedRuns final : public engine::Executor {
     explicit RememberedRuns(engine::Executor& inner) : inner_{inner} {}
 
     // Reads the file, if it exists, and from now on appends runs to it. `timeout`: the time limit of a run. A run that
-    // was stopped before this limit, because the budget ended, is not kept.
+    // was stopped before this limit, because the budget ended, is not kept; nor is a failed run of the unchanged
+    // program.
     [[nodiscard]] base::Expected<void> open(const std::string& path, const AdviceIdentity& identity,
                                             std::chrono::nanoseconds timeout);
 

@@ -114,7 +114,7 @@ struct PathFacts {
 [[nodiscard]] base::Expected<std::string> expand_path(const std::string& pattern, const PathFacts& facts);
 
 // Returns an error if several ranks would write the same file. The error names the placeholder that the path `pattern`
-// lacks. nullopt: each rank writes a file of its own.
+// lacks. nullopt: each rank writes a file of its own, or `pattern` is stdout or a device.
 [[nodiscard]] std::optional<base::Error> shared_path(const std::string& pattern, const model::LaunchPlace& placement);
 
 }  // namespace memsweep::app

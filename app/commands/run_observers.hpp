@@ -1,10 +1,10 @@
 // The observers that the command line requests for a run: the result file, the event streams, progress.
 //
-// The result is kept on disk during the run, so a kill at any moment loses no measurement. After every case the result
-// FILE is rewritten, through a temporary file and a rename. After a repetition, FILE is rewritten only if the time
-// since the last write is at least 50 times what that write took. Otherwise the repetition is appended to FILE.journal,
-// which `run --resume` reads. If FILE already exists, this run replaces it when its first case has ended; until then
-// the new result is FILE.partial.
+// The result is kept on disk during the run, so a kill at any moment loses no measurement. After every measured case
+// the result FILE is rewritten, through a temporary file and a rename. After a repetition, FILE is rewritten only if
+// the time since the last write is at least 50 times what that write took. Otherwise the repetition is appended to
+// FILE.journal, which `run --resume` reads. If FILE already exists, this run replaces it when its first measured case
+// has ended; until then the new result is FILE.partial.
 //
 // Events are lines of JSON (NDJSON). Each is written immediately.
 //
@@ -54,8 +54,8 @@ class RunObservers final : public engine::Observer {
     void run_ended(const model::RunReport& report) override;
 
     // Call this when the exit code is known. Writes the result for the last time, then the last events. The result
-    // replaces an existing FILE, except if this run was interrupted before its first case had ended. Returns the path
-    // of the result; nullopt if it could not be saved to the requested path.
+    // replaces an existing FILE, except if this run was interrupted before its first measured case had ended. Returns
+    // the path of the result, or nullopt if it could not be saved to the requested path.
     [[nodiscard]] std::optional<std::string> finish(const model::RunReport& report);
     [[nodiscard]] bool events_failed() const;
 

@@ -17,8 +17,8 @@
 
 namespace memsweep::app {
 
-// Returns one comparison for each case of the base program that has a counterpart. `recorder`: the path of the
-// recorder's library, or the error if there is none.
+// Returns one comparison for each case of the base program that has a counterpart, or fewer if a signal stops it.
+// `recorder`: the path of the recorder's library, or the error if there is none.
 [[nodiscard]] std::vector<model::SiteComparison> compare_call_sites(const model::Plan& plan,
                                                                     const model::RunReport& report,
                                                                     const base::Expected<std::string>& recorder,

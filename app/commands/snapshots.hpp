@@ -44,7 +44,7 @@ class SnapshotsMeanwhile {
     // Returns the callbacks with which the program must be run. They are valid as long as this object exists. `pause`:
     // the longest time between two calls of ProgramStops::meanwhile.
     [[nodiscard]] sys::ProgramStops stops(std::chrono::nanoseconds pause);
-    // Takes the snapshot of the end now; none is taken at the program's exit.
+    // Takes the snapshot of the end now instead of at the program's exit.
     void take_end(const sys::StoppedMoment& moment);
     // Call after the program has ended. If the last snapshot is not written yet, writes it. Afterwards problem()
     // returns the first error, and lost() the number of snapshots that could not be taken or written.

@@ -19,7 +19,8 @@
 
 namespace memsweep::app {
 
-// The names of the orders of call sites. The same names say which number gives a stack its weight.
+// The names of the figures by which call sites can be sorted (`info --sort`). The same names choose the figure that an
+// exported stack has as its weight (`export --weight`).
 inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> site_orders{
     {{"peak", trace::SiteOrder::peak},
      {"allocated", trace::SiteOrder::allocated},

@@ -2,8 +2,9 @@
 // obey.
 //
 // First each rank measures its own memory, so that these measurements are complete even if the tests of links fail. A
-// rank that does not answer in time is lost: tests that need it are skipped, all others continue. If a follower
-// hears nothing from rank 0 in time, it measures its own memory (unless it already has), and then ends.
+// rank that does not answer in time is lost: the links from and to this rank are no longer tested, but all others
+// are. If a follower hears nothing from rank 0 in time, it measures its own memory (unless it already has), and then
+// ends.
 #pragma once
 
 #include "app/cli/command_line.hpp"

@@ -1,10 +1,10 @@
-// The memory at one end of a flow. A flow is data that one rank sends to another: the data are sent from this memory or
+// The memory at one end of a flow. A flow is data that one rank sends to another. The data are sent from this memory or
 // received into it. The argument `end` of make() determines the kind of memory and the NUMA node.
 //
-// Every page is touched; then the kernel is asked on which node the page lies (move_pages). MPI sends from wire() or
-// receives into it; wire() is the memory itself. The CPU reads and writes words(), which is normally the same memory.
-// If the CPU cannot address the memory, as on a device, words() is a second buffer on the host; to_wire() and
-// from_wire() copy between the two buffers.
+// If `end` names host memory, every page is touched; then the kernel is asked on which node the page lies (move_pages).
+// MPI sends from wire() or receives into it; wire() is the memory itself. The CPU reads and writes words(), which is
+// normally the same memory. If the CPU cannot address the memory, as on a device, words() is a second buffer on the
+// host; to_wire() and from_wire() copy between the two buffers.
 //
 // Errors   not_supported: this machine has no such memory, or MPI cannot use it (the message says why); os; device.
 // Ownership  if a test is given up, the buffer must be kept (keep_for_mpi), because MPI may still write to it.

@@ -2,13 +2,14 @@
 // data.
 //
 // A sample begins when both ends are ready, and ends when the receiver confirms the last message. A first sample, whose
-// time is not reported, determines how many messages fill the requested time. After the clock has stopped, the last
-// message of each sample is compared with the sent data, byte by byte. Buffers are cleared between samples.
+// time is not reported, determines how many messages fill the requested time, unless the test fixes this number. After
+// the clock has stopped, the last message of each sample is compared with the sent data, word by word. The receiver's
+// buffer is cleared between samples.
 //
 // Before the first sample, the two ranks of a flow tell each other where their memory lies. If one of them cannot get
 // its memory, both report the reason as FlowOutcome::problem.
 //
-// Units    bytes/s; for Pattern::latency seconds, half a round trip.
+// Units    bytes/s; for Pattern::latency, half a round trip in seconds.
 // Errors   if a peer does not answer in time, the flow's `problem` says so; the other flows go on.
 #pragma once
 

@@ -235,7 +235,7 @@ MEMSWEEP_INLINE void convert_span(std::byte* __restrict out, const std::byte* __
     } else if constexpr (same_type<From, float> && same_type<To, Half>) {
         halves_from_singles(out, in, elements);
     } else if constexpr (same_type<From, Half> || same_type<To, Half>) {
-        constexpr std::size_t chunk_elements = 256;  // a half becomes another type through a single, in 1 KiB of stack
+        constexpr std::size_t chunk_elements = 256;  // halves are converted through singles, in 1 KiB of stack
         alignas(64) std::byte singles[chunk_elements * sizeof(float)];
         for (std::size_t done = 0; done < elements; done += chunk_elements) {
             const std::size_t count = elements - done < chunk_elements ? elements - done : chunk_elements;

@@ -26,7 +26,7 @@ struct Layout {
     std::uint64_t offset_bytes{};  // from the start of the buffer to element (0, 0, ...)
     std::size_t dimensions{};
 
-    Layout() noexcept {}  // NOLINT(modernize-use-equals-default): a defaulted one clears everything for Layout{}
+    Layout() noexcept {}  // NOLINT(modernize-use-equals-default): a defaulted one would let Layout{} clear everything
     Layout(const Layout& other) noexcept { copy(other); }
     Layout& operator=(const Layout& other) noexcept
     {

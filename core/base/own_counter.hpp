@@ -13,7 +13,7 @@ namespace memsweep::base {
 inline void add_own(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept
 {
 #if defined(__x86_64__) && !MEMSWEEP_THREAD_SANITIZER
-    asm("addq %1, %0" : "+m"(counter) : "re"(amount) : "cc");  // from a load and a store GCC makes three instructions
+    asm("addq %1, %0" : "+m"(counter) : "re"(amount) : "cc");  // GCC makes three instructions from a load and a store
 #else
     counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 #endif

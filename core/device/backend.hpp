@@ -1,5 +1,5 @@
 // The common part of all backends. It keeps open objects (blocks, streams, events, latches; see runtime.hpp) in maps by
-// their ids. It refuses ids and ranges that do not exist. It does nothing if an operation is on 0 bytes.
+// their ids. It refuses ids and ranges that do not exist. A copy, fill or pattern of 0 bytes does nothing.
 //
 // Errors   invalid_input: an id or a range that does not exist; timeout: wait() for a stream that a latch holds,
 //          because the wait would never end.
@@ -204,8 +204,8 @@ class Backend : public Runtime {
         return find_in(events_, event, "there is no such event");
     }
 
-    // Returns the block that contains [address, address + bytes). Errors: invalid_input, if the range is not inside the
-    // block, or if the block is now mapped for the processor.
+    // Returns the block that contains [address, address + bytes). Errors: invalid_input, if there is no such block, if
+    // the range is not inside it, or if it is now mapped for the processor.
     [[nodiscard]] base::Expected<Block> find(const Address& address, std::uint64_t bytes) const
     {
         auto block = find_in(blocks_, address.memory, "there is no such block");

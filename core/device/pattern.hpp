@@ -1,7 +1,7 @@
 // A pattern is data for verifying transfers: each 8-byte word is a hash of a seed and of the word's position. So a
 // check finds bytes that were dropped, duplicated, shifted, or left over from an earlier sample.
 //
-// Units    bytes; positions count from the first byte of the memory that the pattern fills.
+// Units    sizes in bytes; positions in words, from the start of the memory that the pattern fills.
 //
 // Sources  the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 //

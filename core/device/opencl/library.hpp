@@ -57,7 +57,7 @@ namespace memsweep::device::opencl {
     X(clReleaseKernel, release_kernel)                                                                                 \
     X(clSetKernelArg, set_argument)                                                                                    \
     X(clEnqueueNDRangeKernel, run_kernel)
-// The functions for shared virtual memory. Their members of Library may be nullptr, if the library lacks them.
+// The functions for shared virtual memory. If the library lacks one of them, its member of Library is nullptr.
 #define MEMSWEEP_OPENCL_SHARED_MEMORY(X)                                                                               \
     X(clSVMAlloc, svm_allocate)                                                                                        \
     X(clSVMFree, svm_free)                                                                                             \

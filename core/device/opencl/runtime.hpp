@@ -116,8 +116,8 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     }
     static std::byte* host_to_fill(const End& end) noexcept { return end.host; }
     static End end_at(std::byte* host) noexcept { return {.host = host}; }
-    // For a buffer, returns the offset from the buffer's start: this is enough to check the alignment, because the
-    // driver aligns the start.
+    // For a buffer, returns the offset from the buffer's start. The offset is enough to check the alignment, because
+    // the driver aligns the start.
     static std::uintptr_t place_of(const End& end) noexcept
     {
         return end.buffer != nullptr ? end.offset : reinterpret_cast<std::uintptr_t>(end.host);
@@ -137,8 +137,8 @@ class OpenClRuntime final : public Backend<OpenClRuntime, Block, Stream, Event, 
     base::Expected<void> queue_prefetch(const Stream& on, const End& managed, std::uint64_t bytes, Side to);
     base::Expected<void> queue_wait(const Stream& on, const Event& event);
     base::Expected<double> seconds_of(const Event& first, const Event& second) const;
-    // Stores the event of a queued command, to be checked at the next wait. `code`: what the call that queued the
-    // command returned. Returns the error for this code, if it is one.
+    // Stores the event of a queued command, to be checked at the next wait. `code`: the result of the call that queued
+    // the command. Returns an error if `code` is one.
     base::Expected<void> queued(Queue& queue, const char* call, cl_int code, cl_event event);
     void forget_done(Queue& queue);
 

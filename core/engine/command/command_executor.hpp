@@ -1,5 +1,5 @@
-// Runs repetitions of foreign programs. For each repetition: runs the script `prepare`, the program (under a
-// Supervision), and the script `cleanup`; if requested, then runs the program one more time to count allocations.
+// Runs repetitions of foreign programs. A repetition runs the script `prepare`, the program (under a Supervision), and
+// the script `cleanup`. If requested, it then runs the program one more time to count allocations.
 //
 // A program that misbehaves fails only its own case. The setup script of a case stays in effect until another case
 // runs. So a plan with setup scripts runs its cases one after another (Order::sequential).
@@ -86,8 +86,8 @@ class CommandExecutor final : public Executor {
     [[nodiscard]] Attempt measure(const CompiledCase& compiled, const RunLimits& limits,
                                   const std::function<void(int pid)>& started, const Hold& hold) const;
 
-    // Call after a finished run. Runs the program one more time, untimed, if its allocations are to be counted, or if
-    // its malloc is to be checked and has not been checked yet.
+    // Call after a run. If the run finished, runs the program one more time, untimed, to count its allocations or to
+    // check its malloc. Does nothing if no count is requested and no check is left to make.
     void count_behind(const CompiledCase& compiled, const RunLimits& limits, Attempt& attempt);
     const sys::Clock& clock_;
     const sys::StopSignals& signals_;
