@@ -64,7 +64,7 @@ class CopyQueue {
     [[nodiscard]] const device::Stream& stream() const noexcept { return stream_; }
     [[nodiscard]] bool is_timed_by_events() const noexcept;
     [[nodiscard]] std::uint64_t warm_up_copies() const noexcept;  // untimed copies at the start of each batch
-    // The memory of the end that the processor can read; nullptr: it can read neither end.
+    // Returns the memory of the end that the processor can read, or nullptr if it can read neither end.
     [[nodiscard]] const std::byte* host_memory() const noexcept;
 
     [[nodiscard]] base::Expected<void> prepare();  // returns when it has overwritten the destination
@@ -99,7 +99,7 @@ class CopyQueue {
 // The times of several queues that copied at the same time.
 struct AtOnce {
     std::vector<double> seconds;  // for each queue, measured by events of its device
-    bool stayed_busy{true};       // whenever a measured queue was done, all other queues were still copying
+    bool stayed_busy{true};       // true only if all other queues still copied whenever a measured queue was done
     AtOnce& operator+=(const AtOnce& next);
 };
 

@@ -116,24 +116,24 @@ struct HostSide {
 [[nodiscard]] std::string unmet(const DeviceCase& what, Ends ends, const std::vector<std::uint32_t>& devices,
                                 const device::Runtime& runtime);
 
-// Sets the fact `link`: the PCIe link as it was at the moment that `when` describes, as it was at rest before, and its
-// maximum. Sets nothing if `link` is absent.
+// Sets the fact `link`: the state of the PCIe link at the moment that `when` describes, its earlier state at rest, and
+// its maximum. Sets nothing if `link` is absent.
 void set_link_facts(model::CaseReport& report, const std::optional<device::HostLink>& link, std::string_view when,
                     const std::optional<device::HostLink>& at_rest);
 
-// Sets the facts `clocks` and `held_back_by` (what limits the clocks), as they were at the moment `when` and at rest
-// before.
+// Sets the facts `clocks` and `held_back_by` (what limits the clocks): their values at the moment `when`, and their
+// earlier values at rest.
 void set_clock_facts(model::CaseReport& report, const std::optional<device::Clocks>& clocks, std::string_view when,
                      const std::optional<device::Clocks>& at_rest);
 
-// What the measurements below get as input. They measure something on a device other than copies on a CopyQueue.
+// The input of the measurements below. They measure something other than the copies of a CopyQueue.
 //
 // Units    bytes, seconds.
 //
-// Sources  Loads: one work item follows a random cycle over lines of 128 bytes. It visits no line twice within a
-//          sample, so no load hits a line that was fetched with another one. The address of the last load proves that
-//          it followed the cycle. (Chains in address order, such as nvbandwidth's, would be faster, because consecutive
-//          loads share a DRAM page and a translation.)
+// Sources  Loads: one work item follows a random cycle over lines of 128 bytes. It visits no line twice within a sample
+//          (except in the cached case), so no load finds a line that an earlier load fetched. The address of the last
+//          load proves that the work item followed the cycle. (Chains in address order, such as nvbandwidth's, would be
+//          faster, because consecutive loads share a DRAM page and a translation.)
 //          Loads from device memory: before each sample, twice the size of the last-level cache is written, so that no
 //          line of the chain is left in the cache.
 //          Loads from the last-level cache: the cycle covers a quarter of the cache and is followed once before each

@@ -2,8 +2,8 @@
 //
 // Units    elements are doubles, 8 bytes; sizes are in bytes.
 //
-// Sources  the kernels, and the way of counting stream bytes, come from STREAM (McCalpin). Bus bytes also count the
-//          cache lines that a plain store reads before it writes them.
+// Sources  copy, scale, add, triad and the way of counting stream bytes come from STREAM (McCalpin). Bus bytes also
+//          count the cache lines that a plain store reads before it writes them.
 #pragma once
 
 #include <cstddef>
@@ -98,8 +98,8 @@ namespace memsweep::probe {
 // The forms that this processor can run: those of vector levels, narrowest first, then movdir64b, rep and libc.
 [[nodiscard]] const std::vector<Form>& runnable_forms();
 
-// The form of this kernel and store that takes one page after another without prefetching. Its level is the widest of
-// this processor. nullptr if there is none.
+// Returns the form of this kernel and store that takes one page after another without prefetching, at the widest level
+// of this processor. Returns nullptr if there is none.
 [[nodiscard]] const Form* simplest_form(Kernel kernel, Store store);
 
 // The forms that calibrate() (stream.hpp) tries: those of the widest vector level, and movdir64b, rep and libc.

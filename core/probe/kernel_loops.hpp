@@ -133,8 +133,8 @@ MEMSWEEP_INLINE std::size_t head_elements(const double* array, std::size_t eleme
 }
 
 // Calls turn(i) for each run of `walk.lines` lines, where `i` is the first element of the run. If `walk.pages` is above
-// 1, runs are taken from `walk.pages` pages in turn. At the end, fewer elements than a run can be left over. Returns
-// the index of the first of these; `elements` if there are none.
+// 1, runs are taken from `walk.pages` pages in turn. The last elements may be too few for a run. Returns the index of
+// the first of these, or `elements` if there are none.
 template <Walk walk, typename Turn>
 MEMSWEEP_INLINE std::size_t by_turns(std::size_t start, std::size_t elements, Turn turn)
 {
@@ -264,8 +264,8 @@ inline constexpr Kernel kernels[]{Kernel::read, Kernel::write, Kernel::copy,  Ke
                                   Kernel::add,  Kernel::triad, Kernel::update};
 inline constexpr std::size_t kernel_count = sizeof kernels / sizeof kernels[0];
 
-// Whether this walk gives the kernel a loop that differs from the loops of all other walks. Prefetching needs loads;
-// alternating needs loads and stores. If the kernel lacks these, its loop would be the same as the loop of another
+// Whether the kernel is to have a loop for this walk. A walk that only_reads is for Kernel::read alone. Prefetching
+// needs loads, and alternating needs loads and stores: a kernel without these would get the same loop as from another
 // walk.
 constexpr bool suits(Kernel kernel, const Walk& walk)
 {

@@ -137,9 +137,9 @@ void set_ceiling_shares(std::vector<model::CaseReport>& cases);
 [[nodiscard]] std::vector<model::CaseReport> probe_transfers(const ProbeContext& context,
                                                              const std::vector<model::TransferSpec>& specs);
 
-// Does the same as probe_transfers(), for transfers of which at least one involves a device. Each transfer takes a
-// route of core/transfer/route.hpp; facts of its case name the route and why it was chosen. One thread starts all
-// transfers. A transfer that this machine cannot make is skipped, and the remaining transfers run without it.
+// Does the same as probe_transfers() if at least one of the transfers involves a device. Each transfer takes a route of
+// core/transfer/route.hpp; facts of its case name the route and say why it was chosen. One thread starts all transfers.
+// A transfer that this machine cannot make is skipped, and the remaining transfers run without it.
 [[nodiscard]] std::vector<model::CaseReport> probe_device_transfers(const ProbeContext& context,
                                                                     device::Runtime& runtime,
                                                                     const std::vector<model::TransferSpec>& specs);

@@ -45,15 +45,16 @@ void fail(model::CaseReport& report, std::string reason);
 // Sets the status to `skipped` if the error is not_supported or budget, else to `error`.
 void set_error(model::CaseReport& report, const base::Error& error);
 
-// Returns a message if case `case_id` has broken the driver's context of this process: no later device case can then be
-// measured. Empty: the context is intact.
+// Returns a message if case `case_id` has broken the driver's context of this process, so that no later device case can
+// be measured. Returns an empty text if the context is intact.
 [[nodiscard]] std::string why_lost(const device::Runtime& runtime, std::string_view case_id);
 
 // The rest of this file is shared by the probe of host transfers and the probe of device transfers.
 
 inline constexpr std::uint64_t usual_transfer_bytes = 256U << 20;
 
-// Why a transfer cannot be measured here: it names an MPI rank, or a node without memory. Empty: it can be tried.
+// Returns why a transfer cannot be measured here: it names an MPI rank, or a node without memory. Empty: it can be
+// tried.
 [[nodiscard]] std::string unmet(const ProbeContext& context, const model::TransferSpec& spec);
 
 // Returns a message if the memory budget is too small for `transfers` transfers with `bytes` bytes at each end. Empty:

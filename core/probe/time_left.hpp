@@ -27,8 +27,8 @@ class TimeLeft {
   public:
     TimeLeft(const sys::Clock& clock, std::vector<Part> parts);
 
-    // Call this when `part` begins and all parts before it have ended. An unknown name, or the name of an earlier part,
-    // is ignored.
+    // Call this when `part` begins and all parts before it have ended. A name that is unknown, or that belongs to the
+    // present or an earlier part, is ignored.
     void begin(std::string_view part);
     // Returns the estimated time left; never negative. 0 if there are no parts.
     [[nodiscard]] double seconds() const;

@@ -80,8 +80,8 @@ struct CgroupMount {
 // The path of memory.reclaim, checked to be writable.
 [[nodiscard]] base::Expected<std::string> cgroup_reclaim_file(const std::string& root);
 
-// Asks the kernel to reclaim `bytes` bytes by writing to `file`. True if it reclaimed all of these bytes; false if it
-// reclaimed fewer, or if the file cannot be written.
+// Writes to `file` to ask the kernel to reclaim `bytes` bytes. Returns true if the kernel reclaimed all of them, false
+// if it reclaimed fewer or the file cannot be written.
 [[nodiscard]] bool reclaim_from_cgroup(const std::string& file, std::uint64_t bytes) noexcept;
 
 // Pressure: how scarce memory and other resources are.

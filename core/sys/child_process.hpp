@@ -75,9 +75,8 @@ class ChildProcess {
     // Returns when the program has started, or an error if it cannot start.
     [[nodiscard]] static base::Expected<ChildProcess> spawn(const SpawnOptions& options);
 
-    // Forks a copy of this process. The copy calls `work` and then ends: with exit code 0, or by a signal if `work`
-    // throws. The copy has our descriptors and signal mask, leads its own process group, and adopts its orphaned
-    // descendants.
+    // Forks a copy of this process. The copy calls `work`, then ends with exit code 0, or by a signal if `work` throws.
+    // The copy has our descriptors and signal mask, leads its own process group, and adopts its orphaned descendants.
     //
     // Threads  this process must have no other thread: a lock held by that thread would stay locked in the copy.
     [[nodiscard]] static base::Expected<ChildProcess> copy(const std::function<void()>& work);

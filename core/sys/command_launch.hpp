@@ -104,7 +104,8 @@ struct Launched {
     std::chrono::nanoseconds begun{};  // time of the steady clock just before the program's process was made
 };
 
-// The launcher without a program to start: the cheapest program, to measure the cost of starting a process.
+// The launcher without a program to start. It is the cheapest program with which to measure the cost of starting a
+// process.
 //
 // Errors   not_supported: the launcher's file is missing.
 struct IdleProgram {

@@ -5,9 +5,9 @@
 //          its first instruction. PTRACE_O_TRACEEXIT: the main thread stops early in its exit, whether the cause is
 //          exit, _exit, abort, or a signal that kills the process.
 // Cost     a sleeping thread of ours, and some 50 us at the start of the process. We pass on each signal that is sent
-//          to the main thread of the process. This delays the signal by some 20 us. Signals that the process ignores
-//          interrupt its system calls (ptrace(2), BUGS). Nothing else can trace the process, neither a debugger nor
-//          LeakSanitizer at its exit.
+//          to the main thread of the process. This delays the signal by some 20 us. Even a signal that the process
+//          ignores interrupts its system calls (ptrace(2), BUGS). Nothing else can trace the process, neither a
+//          debugger nor LeakSanitizer at its exit.
 // Errors   os: the kernel does not let us trace `parent` (Yama's ptrace_scope, or another tracer is attached).
 // Threads  `look` is called at most once, from a thread of this object. Until wait() returns true, do not wait for the
 //          process (waitpid), and do not ask its parent how it ended: the tracer gets the exit status first.

@@ -28,8 +28,8 @@ using base::trimmed;
 // Removes the first word and the blanks around it from `text`, and returns the word. Empty: `text` has no more words.
 [[nodiscard]] std::string_view take_word(std::string_view& text) noexcept;
 
-// Returns the trimmed text after "key:" in the first line that begins with "key:". For key "Rss": "1644 kB". Absent: no
-// line begins so. A last line without a newline is ignored, because its number may be incomplete.
+// Returns the trimmed text after "key:" in the first line that begins with "key:". For key "Rss": "1644 kB". Absent:
+// there is no such line. A last line without a newline is ignored, because its number may be incomplete.
 [[nodiscard]] std::optional<std::string_view> find_field(std::string_view text, std::string_view key) noexcept;
 
 // Returns the value of find_field() in bytes: "1644 kB" is 1683456. Absent: no such line, or no such number.

@@ -26,7 +26,7 @@ namespace memsweep::sys {
 struct CanaryReadings {
     std::vector<double> compute_seconds;
     std::vector<double> copy_seconds;
-    std::optional<double> steal_share;  // share that the hypervisor took of all processors' time meanwhile
+    std::optional<double> steal_share;  // share of all processors' time that the hypervisor took meanwhile
 };
 
 struct CanaryLimits {

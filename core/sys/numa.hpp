@@ -2,9 +2,9 @@
 // pages are.
 //
 // Units    node numbers; bit n of a mask is node n.
-// Sources  mbind(2), move_pages(2), get_mempolicy(2), called by their system call numbers: libnuma is not needed. hwloc
-//          is not used: it would first have to load the machine's topology, which a worker (the measured process) must
-//          not do.
+// Sources  mbind(2), move_pages(2), get_mempolicy(2), called by their system call numbers, so that libnuma is not
+//          needed. hwloc is not used, because it would first have to load the machine's topology, which a worker (the
+//          measured process) must not do.
 // Memory   set_memory_policy and migrate_pages allocate nothing, because they run in the measured process.
 // Errors   os: the kernel refused; not_supported: the kernel has no NUMA support; invalid_input: a node number that is
 //          too large (bind_to_node).

@@ -60,8 +60,8 @@ enum class Start { anew, at_its_end };
 // Ownership  after a failure or a stop signal, no temporary file remains. After SIGKILL one remains; the next write to
 //            its directory removes it (left_behind.hpp).
 
-// A Content is a function that produces a content that may be too long for memory. It passes the pieces of the content
-// to a PieceTaker, in order, and stops if the PieceTaker returns false.
+// A Content is a function that produces the content of a file, which may be too long for memory. It passes the pieces
+// of the content to a PieceTaker, in order, and stops if the PieceTaker returns false.
 using PieceTaker = std::function<bool(std::string_view)>;
 using Content = std::function<void(const PieceTaker&)>;
 

@@ -60,23 +60,23 @@ struct StoppedEnd {
 // followed program are stopped.
 struct ProgramStops {
     // Called whenever a process of the command has executed a program (execve), before the program runs. True: this
-    // process is followed, and `is_wanted` is not called again. If it has not returned true by 2 s after the command's
-    // end, at_end, at_call and at_asked are never called. Absent: the command itself is followed.
+    // process is followed, and `is_wanted` is not called again. If `is_wanted` has not returned true by 2 s after the
+    // command's end, at_end, at_call and at_asked are never called. Absent: the command itself is followed.
     std::function<bool(pid_t process)> is_wanted;
 
     // Called at most one time, at the stop at the program's end. Not called if the program is killed so fast that none
     // of its threads stops at its exit.
     std::function<void(const StoppedEnd&)> at_end;
 
-    // Called when the program asks for a stop: for this, the program queues call_signal to one of its own threads
+    // Called when the program asks for a stop. To ask, the program queues call_signal to one of its own threads
     // (rt_tgsigqueueinfo(2)). The upper half of the signal's value is call_mark, the lower half is `value`. memsweep
     // takes the signal, and the program does not see it.
     static constexpr int call_signal = SIGURG;
     std::uint32_t call_mark{};  // 0: the program does not ask for stops
     std::function<void(const StoppedMoment&, std::uint32_t value)> at_call;
 
-    // Called after each `pause` from the program's execve on, while the program runs. If it returns true, the program
-    // is stopped and at_asked is called. If some threads have not stopped after two seconds, all threads run on, and
+    // Called once per `pause` while the program runs, from its execve on. If `meanwhile` returns true, the program is
+    // stopped and at_asked is called. If some threads have not stopped after two seconds, all threads run on, and
     // at_asked is not called. If is_wanted is given, `meanwhile` is also called before the wanted program begins and
     // after its end, with the argument 0. Absent: the caller asks for no stops.
     std::function<bool(pid_t process)> meanwhile;

@@ -7,7 +7,8 @@
 //          /proc/PID/smaps_rollup (Linux 5.4): Pss_Anon and Pss_Shmem of the sharers (see Sharers).
 //          kcmp(2): finds children of vfork(2) that still use the memory of their parents.
 // Sharers  processes that may have pages in common: processes that were forked and have not called execve since
-//          (PF_FORKNOEXEC), their parents, and processes with shared memory.
+//          (PF_FORKNOEXEC), their parents, and processes with shared memory if there are several of these. If a parent
+//          has ended, all processes count as sharers.
 // Meaning  the sum over several processes is the memory for which cgroup v2 would charge them (memory.peak), without
 //          kernel memory and without files. Files are left out, because a control group is charged for a file page only
 //          if it was the first to read the page. If there is only one process, its mapped files are counted.
@@ -33,8 +34,8 @@ struct TreeSample {
     std::uint64_t major_faults{};
     std::vector<pid_t> sharers;     // sorted
     std::uint64_t sharers_bytes{};  // the sharers' part of working_set_bytes
-    // More than one process has shared memory. Further processes may map a page of shared memory at any time; to a page
-    // that is shared by fork, no process can be added later.
+    // More than one process has shared memory. Each of them may map further pages of it at any time. A fork, in
+    // contrast, shares pages only with a new process.
     bool several_have_shared_memory{};
 };
 

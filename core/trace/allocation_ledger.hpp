@@ -21,7 +21,7 @@ struct AllocationFigures {
     std::uint64_t peak_blocks{};     // likewise
     std::uint64_t end_bytes{};       // live at the end of the trace, or when their process ended
     std::uint64_t end_blocks{};      // likewise
-    std::uint64_t own_peak_bytes{};  // the most bytes of this account that were live at a time
+    std::uint64_t own_peak_bytes{};  // the most bytes of this account that were live at any time
     friend bool operator==(const AllocationFigures&, const AllocationFigures&) = default;
 };
 
@@ -61,7 +61,7 @@ class AllocationLedger {
         std::uint64_t bytes_allocated{};
         std::uint64_t temporary{};
         Held live;
-        Held at_peak;  // live at the peak of number `seen_peak`; at a later peak, as much was live as `live` says
+        Held at_peak;  // what was live at peak number `seen_peak`; at all later peaks, that is `live`
         Held abandoned;
         std::uint64_t own_peak_bytes{};
         std::uint64_t seen_peak{};

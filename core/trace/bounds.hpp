@@ -55,7 +55,7 @@ inline constexpr Bound most_unpacked{.of_any = 192ULL << 20U, .times = 256};
 // KiB.
 inline constexpr Bound most_open_bytes{.of_any = 64ULL << 20U, .times = 16};
 
-inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // facts of a trace; the recorder writes twice 1 MiB
+inline constexpr std::uint64_t most_facts_bytes = 4U << 20U;     // facts of a trace; memsweep writes up to 2 x 1 MiB
 inline constexpr std::uint64_t most_searched_bytes = 1U << 30U;  // damaged bytes to search for a chunk, at 1 GB/s
 inline constexpr std::uint64_t most_piped_bytes = 1U << 30U;     // largest trace from a pipe; a file may be larger
 

@@ -1,6 +1,6 @@
-// Reads a chunk of kind `stacks` or `mappers`, which accompanies a chunk of events. It has a number (of a stack node,
-// or of a module) for some of these events, in the order of the events: in kind `stacks` for those where takes_stack()
-// is true, in kind `mappers` for those where takes_mapper() is true.
+// Reads a chunk of kind `stacks` or `mappers`, which accompanies a chunk of events. The chunk has numbers for some of
+// these events, in the order of the events. Kind `stacks` has the number of a stack node for each event for which
+// takes_stack() is true. Kind `mappers` has the number of a module for each event for which takes_mapper() is true.
 //
 // Cost     some ns per number.
 // Errors   if the chunk belongs to another chunk of events, next() always returns 0. If the chunk is damaged, next()

@@ -1,8 +1,8 @@
 // Reads the files of recorders that only count (format/count_layout.hpp), and adds up the counts of a program and its
 // descendants. Each process image has such a file: a process image begins with a start, a fork or an exec.
 //
-// Sums     Calls and requested bytes are sums over all images. The bytes live at the end are a sum, too: of the bytes
-//          that each image had not freed when it ended. Blocks that a forked child inherits are not counted for the
+// Sums     Calls and requested bytes are sums over all images. So are the bytes live at the end: each image adds the
+//          bytes that it had not freed when it ended. Blocks that a forked child inherits are not counted for the
 //          child. The peak is the largest peak of any image, and not a sum: images that run one after another never
 //          reach their peaks at the same time. For images that run at the same time, a sum would differ from run to
 //          run, because the times of their peaks do.

@@ -1,9 +1,9 @@
 // Reads a part of a trace: without some call sites, of one process, or up to a point in time. The events that are left
 // out are treated as if they had never happened.
 //
-// If a block was allocated at a site that is left out, then its allocation, its reallocs and its free are left out,
-// even if other sites called them. If a site that is left out reallocates the block of another site, only this realloc
-// is left out: the block keeps its size.
+// If a block was allocated at a site that is left out, then its allocation, its reallocs, its free, and copies from or
+// to it are left out, even if other sites called them. If a site that is left out reallocates the block of another
+// site, only this realloc is left out: the block keeps its size.
 //
 // Units    bytes; nodes of the reader's StackTable.
 // Cost     some 40 ns per event if sites are left out; else no more than reading the trace costs.
@@ -26,7 +26,7 @@ struct EventSelection {
     std::vector<bool> left_out;              // by stack node; empty: none. The reader must have read its stacks
     std::optional<std::uint32_t> process{};  // read only this process; absent: all
     std::uint64_t most_events{std::numeric_limits<std::uint64_t>::max()};  // read only the first events of the trace
-    bool is_cut{};  // the selection ends before the program: threads that have no exit event in it still run at its end
+    bool is_cut{};  // the selection ends before the program does: threads that have not exited by then count as running
 };
 
 class SelectedEvents {

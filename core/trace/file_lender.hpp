@@ -1,10 +1,11 @@
-// Opens files in the folder of a recording or of counts for processes that have the recorder and may not do so any more
-// (format/lent_file.hpp): a server's workers, after the server has become another user.
+// Opens files in the folder of a recording or of counts for recorded processes that can no longer open them themselves
+// (format/lent_file.hpp). Such processes are, for example, the workers of a server that has become another user.
 //
 // Sources  SCM_RIGHTS of unix(7), between processes of one network namespace.
 // Cost     a thread that waits, and a descriptor; some 50 us for each file.
-// Errors   none: without the file "starts", a socket or a thread nothing is lent, and such processes are not recorded.
-// Threads  its own, in which no signal arrives.
+// Errors   none: if there is no file "starts", or no socket or thread can be made, no file is lent. Then such processes
+//          are not recorded.
+// Threads  the object has a thread of its own, which blocks all signals.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,13 @@ namespace memsweep::trace {
 
 class FileLender {
   public:
-    // Call it once the file "starts" is made (make_starts), and before the program starts.
+    // Call it after the file "starts" is made (make_starts), and before the program starts.
     explicit FileLender(const std::string& folder);
     ~FileLender() { finish(); }
     FileLender(const FileLender&) = delete;
     FileLender& operator=(const FileLender&) = delete;
 
-    // Lends nothing more. Call before the folder is read.
+    // Stops lending. Call it before the folder is read.
     void finish();
 
   private:
@@ -36,7 +37,7 @@ class FileLender {
     [[nodiscard]] bool show() const;
     void work(const std::stop_token& stop);
     void answer(sys::Channel channel) const;
-    // `process`: who asks, by its number in its own PID namespace.
+    // `process`: the process that asks, by its pid in its own PID namespace. A process gets only files of its own.
     [[nodiscard]] sys::UniqueFd open(const FileRequest& request, std::optional<std::uint64_t> process) const;
 
     std::string folder_;
@@ -45,7 +46,7 @@ class FileLender {
     std::jthread thread_;
 };
 
-// Whether a recorder has files of that name: no other is lent.
+// Says whether a file may be lent: only if its name is one that a recorder gives to its files.
 [[nodiscard]] bool is_lent(std::string_view name);
 
 }  // namespace memsweep::trace

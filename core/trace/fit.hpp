@@ -49,14 +49,14 @@ struct PlacementOps {
     std::vector<Stamp> stamps;  // one for each value of the clock
     std::uint64_t ticks_per_second{};
     std::uint64_t live_peak{};
-    std::uint64_t granted_peak{};  // the live peak that would be if no request had been refused; at least live_peak
+    std::uint64_t granted_peak{};  // what the live peak would be if no request had been refused; at least live_peak
     bool on_device{};              // the trace has a device's memory
     std::set<Memory> memories;     // the memories that have blocks, as far as the trace says which
     std::uint64_t refusals{};
     std::optional<RefusedRequest> refused;  // the refused request with the largest sum of `size` and `live_bytes`
     std::uint64_t senseless_refusals{};     // refused requests for more memory than any machine has; not in `ops`
     std::uint64_t unknown_frees{};          // frees without an allocation in the trace, except in forked children
-    std::uint64_t mapped_peak{};            // the most bytes of device segments that allocators had mapped at a time
+    std::uint64_t mapped_peak{};            // the most bytes of device segments that allocators had mapped at any time
     std::uint64_t
         impossible_event{};  // the first event with more than 64 PiB live; `ops` is then empty. 0: no such event
 };

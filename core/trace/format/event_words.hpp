@@ -95,8 +95,8 @@ inline constexpr std::size_t max_event_words = 2 * max_operands + 2;
     return ticks << word_tag_bits | static_cast<std::uint64_t>(WordTag::stamp);
 }
 
-// How many bits the WordEvent after the tag `long_form` has. In words of `stack` and `caller`, the bits above it are
-// the value.
+// How many bits the WordEvent after the tag `long_form` has. In words of `stack` and `caller`, the bits above the
+// WordEvent are the value.
 inline constexpr unsigned word_event_bits = 8;
 
 [[nodiscard]] constexpr std::uint64_t stack_word(std::uint32_t number) noexcept

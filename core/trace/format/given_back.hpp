@@ -12,7 +12,7 @@
 // The answer is the file <process>.0.given in the folder of the recording. Its first line is one of
 //
 //   malloc_trim 67108864 4096     the request, then the anonymous memory (smaps_rollup) before and after it, in bytes
-//   refused 11                    the copy could not be made or its allocator not be asked; the number is the errno
+//   refused 11                    the copy could not be made, or could not ask its allocator; the number is the errno
 //
 // The second line is about the children that the process has waited for; the copy is not one of them:
 //

@@ -16,7 +16,7 @@
 // file and in the trace. The copies have the same sequence number, and readers count only one of them.
 //
 // If the file of an image cannot be made, a symbolic link <process>.<number>.refused takes its place, and the target of
-// the link is the errno. A link needs no descriptor and, on most file systems, no disk block. Some processes may make
+// the link is the errno. A link needs no descriptor and, on most file systems, no disk block. Some processes can make
 // neither the file nor the link, for example after setuid(2) or chroot(2). For such a process, memsweep makes the file
 // (lent_file.hpp). If memsweep cannot do so either, the process adds an entry to the file "starts" (start_layout.hpp).
 //
@@ -92,7 +92,7 @@ struct Slot {
     SlotState state{};
     std::uint32_t used{};  // the first `used` bytes of the payload are events or zeroes
     std::uint32_t reserved[14]{};
-    ChunkHeader chunk;  // valid members: process, thread, sequence, first_ticks; in an appended chunk all
+    ChunkHeader chunk;  // valid members: process, thread, sequence, first_ticks; in an appended chunk: all
 };
 static_assert(sizeof(Slot) == 128 && std::is_trivially_copyable_v<Slot>);
 inline constexpr std::uint32_t slot_payload_bytes = slot_bytes - static_cast<std::uint32_t>(sizeof(Slot));
