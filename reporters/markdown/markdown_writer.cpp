@@ -115,8 +115,8 @@ std::string comment_text(std::string_view marker)
 class MarkdownWriter {
   public:
     explicit MarkdownWriter(const Document& content)
-        : content_{content}, is_summary_{content.is_summary}, has_notes_{content.is_summary ||
-                                                                         !content.comment_marker.empty()}
+        : content_{content}, is_summary_{content.is_summary},
+          has_notes_{content.is_summary || !content.comment_marker.empty()}
     {
     }
 
