@@ -41,9 +41,9 @@ struct MachineDrift {
 [[nodiscard]] std::vector<MachineDrift> drifts_of_case(std::vector<MachineDrift> drifts, const CasePair& pair,
                                                        std::string_view metric);
 
-// Returns the drift that explains a change in time or throughput: what is left of the change after correction for the
-// drift is within the threshold. If several drifts explain the change, returns the one that leaves the least. nullptr:
-// no drift explains the change.
+// Returns the drift that explains a change in time or throughput, or nullptr if no drift does. A drift explains the
+// change if it has the same direction, and if the change that is left after correction for the drift is within the
+// threshold. If several drifts explain the change, returns the one that leaves the least.
 [[nodiscard]] const MachineDrift* explaining(const std::vector<MachineDrift>& drifts, const MetricComparison& metric);
 
 // Returns the reason for the verdict on a change that this drift explains.

@@ -20,7 +20,7 @@
 
 namespace memsweep::measure {
 
-// The check suggests a command that warms memory. `available_bytes`: how much memory that command may touch.
+// If memory is cold, the check suggests a command that warms it by touching three quarters of `available_bytes`.
 [[nodiscard]] model::MachineCheck cold_memory_check(std::span<const sys::TouchedChunk> chunks,
                                                     std::uint64_t available_bytes);
 
@@ -30,8 +30,8 @@ namespace memsweep::measure {
 // Returns the measured values of neighbour_checks(), in the form in which a result stores them.
 [[nodiscard]] model::Canary canary_of(std::span<const model::MachineCheck> checks);
 
-// Returns a warning with the code busy-machine. It names the check which says that results are spoiled, with its
-// measured values. nullopt: no check says so.
+// Returns a warning with the code busy-machine, or nullopt if no check says that results are spoiled. The warning names
+// all checks that say so, with their measured values.
 [[nodiscard]] std::optional<model::Warning> busy_machine_warning(std::span<const model::MachineCheck> checks);
 
 }  // namespace memsweep::measure

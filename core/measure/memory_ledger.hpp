@@ -88,7 +88,7 @@ struct LedgerInput {
     std::string recorder_library;              // the file of the recorder's library
     std::string recorder_folder;               // the folder that the recorder writes to
     std::size_t sites{};                       // the number of call sites; HeldBlock::site is below it
-    std::size_t most_cells{};  // about the most cells of the picture (memory_picture.hpp); 0: no picture
+    std::size_t most_cells{};  // approximate limit on the cells of the picture (memory_picture.hpp); 0: no picture
 };
 
 struct CategoryFigure {

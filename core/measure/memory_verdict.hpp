@@ -64,7 +64,7 @@ struct VerdictInput {
     const MemoryLedger* ledger{};
     const TriedRequest* tried{};
     std::span<const SiteGrowth> growth;   // by site
-    std::span<const std::uint64_t> lost;  // by site: bytes lost in many pieces; empty: not known
+    std::span<const std::uint64_t> lost;  // by site; bytes lost in many pieces; empty if not known
     KnownAllocator allocator{};
     bool has_small_chunks{};  // most of the memory left behind was freed in blocks that are small enough for fastbins
     bool has_threads{};       // several threads allocate

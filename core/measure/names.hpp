@@ -21,9 +21,9 @@ namespace memsweep::measure {
 // these lengths, because its case has steps, its allocations were not counted, or an earlier memsweep version wrote it.
 [[nodiscard]] std::uint64_t names_apart(const CasePair& pair);
 
-// Raises `threshold`, the default of an exact counter, if the lengths of the names differ by `apart` characters; 0
-// changes nothing. For a count of calls, the names raise it to less than 1 % however much the lengths differ, but a
-// change of 8 calls is always allowed.
+// Returns the threshold of an exact counter for names whose lengths differ by `apart` characters. If `apart` is 0, this
+// is `threshold`, the counter's default; otherwise it is higher. For a count of calls, it allows changes of less than
+// 1 % however much the lengths differ, but always a change of 8 calls.
 [[nodiscard]] Threshold threshold_under_names(const Threshold& threshold, model::Unit unit, double base_median,
                                               std::uint64_t apart);
 

@@ -16,9 +16,9 @@ namespace memsweep::measure {
                                                         const model::RatioOf& candidate, const Criteria& criteria);
 
 // Whether further rounds are of no use. That is so if a metric regressed, or if every judged metric either has a
-// verdict or scatters too much to get one (hides_changes()). Wall time needs less scatter for this (shows_none_yet())
-// if the processor time is `same` and the user did not name wall time. The verdict on wall time is then inconclusive,
-// so it is not false.
+// verdict or scatters too much to get one (hides_changes()). For wall time, less scatter is enough (shows_none_yet()),
+// provided that the processor time is `same` and the user did not name wall time. The verdict on wall time is then
+// inconclusive, which cannot be wrong.
 [[nodiscard]] bool is_settled(const Comparison& comparison);
 
 }  // namespace memsweep::measure

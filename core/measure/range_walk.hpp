@@ -36,7 +36,7 @@ bool overlaps(std::span<const Range> ranges, std::uint64_t begin, std::uint64_t 
     return at != ranges.end() && at->begin < end;
 }
 
-// Return where a block begins (at its header) and where its usable bytes end. The end is exclusive.
+// block_begin returns the address of a block's header. block_end returns the address after its last usable byte.
 [[nodiscard]] inline std::uint64_t block_begin(const HeldBlock& block)
 {
     return block.address - std::min<std::uint64_t>(block.address, block.header);

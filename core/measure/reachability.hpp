@@ -22,8 +22,8 @@ namespace memsweep::measure {
 using ReadMemory = std::function<std::size_t(std::uint64_t address, void* into, std::size_t bytes)>;
 
 // The lost blocks are grouped into families. A family is a lost block to which no other block points, with all lost
-// blocks that are reached from this block. For example, a structure to which only a local pointer of main() led is one
-// family at the end of the program. A program that loses blocks again and again has many families. Blocks that only
+// blocks that are reached from this block. For example, a structure that only a local variable of main() pointed to is
+// one family at the end of the program. A program that loses blocks again and again has many families. Blocks that only
 // point at each other in a circle have no family.
 struct Reachability {
     static constexpr std::uint32_t no_family = UINT32_MAX;

@@ -1,8 +1,8 @@
 // Judges allocators, pools and release modes by replays of one trace. All report formats show the same verdict.
 //
-// Sources  Time: time_per_event.
-//          Memory: those of resident_peak, resident_end and resident_idle that all cases have. If there is no such
-//          metric: working_set_peak_delta.
+// Sources  Time is compared by time_per_event.
+//          Memory is compared by resident_peak, resident_end and resident_idle, as far as all cases have them. If no
+//          such metric is common to all cases, memory is compared by working_set_peak_delta.
 //          Two cases count as equal in time if the 95 % intervals of their medians overlap, or if they differ by less
 //          than 2 %. They count as equal in memory if the intervals overlap, or if they differ by less than 5 % or
 //          256 KiB.

@@ -44,8 +44,8 @@ struct UndisturbedValues {
 // Whether a side lost values and has fewer than `needed` values left.
 [[nodiscard]] bool too_disturbed(const UndisturbedValues& values, std::size_t needed);
 
-// Says why a change that the numbers show may come from the machine. If it comes from the case, the returned reason is
-// not given (Reason::is_given()).
+// Returns why a change that the numbers show may come from the machine. If the change comes from the case, returns an
+// empty reason (Reason::is_given() is false).
 [[nodiscard]] Reason why_machine(const CasePair& pair, const MetricComparison& metric,
                                  const std::vector<MachineDrift>& drifts);
 

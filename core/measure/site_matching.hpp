@@ -45,7 +45,8 @@ class MatchedStacks {
     }
     [[nodiscard]] std::string label(std::uint32_t place) const;
     [[nodiscard]] bool is_nameless(std::uint32_t place) const { return places_[place].function == nameless; }
-    // Names the programs and libraries, of either side, without symbols. Their places cannot be compared.
+    // Returns the names of the programs and libraries that have no symbols, on either side. Their places cannot be
+    // compared.
     [[nodiscard]] const std::set<std::string>& nameless_modules() const noexcept { return nameless_modules_; }
 
   private:

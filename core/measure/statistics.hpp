@@ -54,8 +54,8 @@ struct RankTest {
 
 // How far the candidate's sample is shifted against the base's sample.
 //
-// Units    the ratio candidate / base, where 1 means no change. If any value is 0 or negative, ratios are meaningless:
-//          then the difference candidate - base, in the values' unit.
+// Units    the ratio candidate / base, where 1 means no change. If any value is 0 or negative, ratios are meaningless,
+//          and the shift is the difference candidate - base, in the values' unit.
 struct Shift {
     bool is_ratio{};
     double estimate{};

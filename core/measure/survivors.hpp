@@ -7,7 +7,7 @@
 // usual lifetimes. A site grows if three things hold:
 //   - From the window with the site's first survivor on (inclusive), at least five windows count.
 //   - At least 90 % of these windows contain survivors of the site.
-//   - The later half of these windows contains at least 35 % of the site's surviving bytes in them.
+//   - At least 35 % of the site's surviving bytes in these windows are in the later half of the windows.
 // A cache that is still filling meets these rules too: events alone do not distinguish it from a leak.
 //
 // Units    time is counted in events of the recording; bytes.

@@ -32,6 +32,7 @@ using Thresholds = std::map<std::string, Threshold, std::less<>>;
 //   times of one event            5 %, 100 ns
 //   noisy sizes (working set)     2 %, 1 MiB
 //   minor faults                  2 %, 64
+//   faults over the expected      2 %, 64
 //   faults per array              2 %, 1
 //   major faults                  1
 //   queue depth                   5 %, 1

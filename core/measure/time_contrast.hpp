@@ -38,8 +38,8 @@ struct TimeContrast {
 // Sources  Extra time: the difference of the median wall times. If it is per operation, each median is first divided by
 //          the number of operations of its case. The metric time_per_op is not used, because it may be the median of
 //          calls of which only a few fault.
-//          Faults: fault_time: for each kind of fault, the number of faults times the price of one fault, which was
-//          measured beside the case.
+//          Faults: the metric fault_time. For each kind of fault, it adds the number of faults times the price of one
+//          fault, which was measured beside the case.
 //          Calls and waits: measured.
 struct Attribution {
     bool per_operation{};
@@ -83,8 +83,8 @@ struct MachineContrast {
     std::optional<double> wall_left;
 };
 
-// Returns nullopt if neither part grew, or if the metric is not a time of the program's thread as a whole. For example,
-// a latency or the time of the fastest call is no such time.
+// Returns nullopt if neither part grew, or if the metric is neither call_time_max nor a time of the program's thread as
+// a whole. For example, a latency or the time of the fastest call is no such time.
 [[nodiscard]] std::optional<MachineContrast> machine_contrast(const model::CaseReport& faster,
                                                               const model::CaseReport& slower, std::string_view metric);
 

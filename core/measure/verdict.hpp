@@ -1,8 +1,8 @@
 // The verdict of a comparison: one word, and the reason for it.
 //
-// Sources  A change needs effect size, significance and interval together. In a simulation of 20,000 pairs of runs of
-//          10 repetitions each, with a drift of up to 2 % in each run, the U test alone gave 58 % false alarms at 1 %
-//          noise and 19 % at 3 %. All three criteria together gave 0.01 % at 1 % noise and 1.8 % at 3 %.
+// Sources  A change counts only if effect size, significance and interval all show it. This was simulated with 20,000
+//          pairs of runs of 10 repetitions each, with a drift of up to 2 % in each run. The U test alone gave 58 %
+//          false alarms at 1 % noise and 19 % at 3 %. All three criteria together gave 0.01 % and 1.8 %.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ enum class Verdict : std::uint8_t {
 inline constexpr double significance = 0.05;       // a change is significant up to this q, the adjusted p value
 inline constexpr std::size_t min_repetitions = 5;  // with 4, the smallest p is 0.029: too large for two metrics or more
 
-// A metric's value in one case or result and its change against another, as far as they are known.
+// A metric's value in one case or result, and its change from another case or result, as far as these are known.
 struct MetricEffect {
     std::string metric{};  // empty: the effect concerns the case as a whole
     model::Unit unit{};

@@ -340,8 +340,8 @@ class QuarantineAdaptor final : public Adaptor<QuarantineAdaptor> {
     // Sets the tag of blocks that are freed from now on. take_broken reports blocks by their tags.
     void tag_next(std::uint16_t tag) noexcept { tag_ = tag; }
 
-    // Empties the quarantine. Returns the tags of all blocks that were found, since the last call of take_broken, to
-    // have been written to after they were freed.
+    // Empties the quarantine. Returns the tags of all blocks that left it since the last call of take_broken and had
+    // been written to after they were freed.
     [[nodiscard]] std::vector<std::uint16_t> take_broken();
 
   private:

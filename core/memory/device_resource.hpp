@@ -1,9 +1,9 @@
 // Memory from an accelerator's runtime: pinned, managed, write-combined, mapped, or the device's own.
 //
-// Memory that the processor cannot reach (device, mapped) gets a reserved address range without memory, unless the
-//          runtime itself gives this memory addresses. The addresses in such a range are unique and aligned, and a pool
-//          may split the range, but an access is a fault. where() translates an address in the range into the device
-//          address that the runtime's copies take.
+// The processor cannot reach memory of the kinds `device` and `mapped`. Unless the runtime itself gives such a block an
+// address, the resource reserves an address range for it, with no memory behind the addresses. The addresses are unique
+// and aligned, and a pool may split the range, but an access to it faults. where() translates an address in the range
+// into the device address that the runtime's copies take.
 //
 // Units    bytes.
 // Cost     a driver call for each block, tens of microseconds for pinned memory. So this resource should be the

@@ -19,9 +19,9 @@ namespace memsweep::memory {
 //
 // Units    bytes. Mappings are rounded up to whole pages; Counters count only the requested bytes.
 // Sources  mmap(2), madvise(2): MADV_NOHUGEPAGE for small pages, MADV_HUGEPAGE for transparent huge pages. A kernel
-//          without huge pages refuses both advices, which is not an error; reports then show no huge-page bytes.
+//          without huge pages refuses both calls, which is not an error; reports then show no huge-page bytes.
 // Cost     one or two system calls per allocation, one per deallocation, and a fault per page at first touch. For an
-//          alignment above the page size, the mapping is made larger and then trimmed, by two more system calls.
+//          alignment above the page size, the mapping is made larger and then trimmed, by up to two more system calls.
 // Memory   fresh pages read as zeros, so zeroed memory is left untouched. With `thp`, mappings of 2 MiB and more start
 //          at a multiple of 2 MiB, so that the kernel can use huge pages.
 //          Huge pages of fixed size (MAP_HUGETLB) come from the machine's reserve. Mappings are rounded up to whole
@@ -50,7 +50,7 @@ class PageResource final : public MemoryResource {
 // Sources  the method of Electric Fence; mprotect(2).
 // Units    bytes. If the size is a multiple of the alignment, an access to the first byte behind the block traps.
 //          Otherwise accesses trap from the next multiple of the alignment on.
-// Cost     two system calls to allocate, one or two to free; at least two pages of address space per allocation.
+// Cost     two system calls to allocate, one to three to free; at least two pages of address space per allocation.
 // Memory   inaccessible ranges have no resident pages. At most `kept_ranges` freed ranges are kept; when one more is
 //          freed, the oldest is unmapped.
 // Errors   out_of_memory: the kernel refuses a mapping (vm.max_map_count, address space). bad_request also for an
@@ -86,16 +86,16 @@ class FencedResource final : public MemoryResource {
 
 // Shared pages that no other process maps: one memfd per allocation.
 //
-// If page-table entries are dropped, private memory loses its contents, but shared memory keeps its contents. The next
-// access to such a page is a minor fault, which finds the page in the page cache. Soft trims (model::TrimHow::soft)
-// need such memory.
+// If page-table entries are dropped, private memory loses its contents, but shared memory keeps them. The next access
+// to a shared page is a minor fault, which finds the page in the page cache. Soft trims (model::TrimHow::soft) need
+// shared memory.
 //
 // Units    bytes. Mappings are rounded up to whole pages; Counters count only the requested bytes.
 // Sources  memfd_create(2), ftruncate(2), mmap(2), madvise(2): MADV_NOHUGEPAGE, MADV_HUGEPAGE.
 //          /sys/kernel/mm/transparent_hugepage/shmem_enabled decides which huge pages shared memory gets.
-// Cost     four system calls per allocation, one per deallocation, and a fault per page at first touch. Such a fault
-//          costs more than one on private memory, because the page is also added to the page cache. An alignment above
-//          the page size takes a second mmap.
+// Cost     four or five system calls per allocation, one per deallocation, and a fault per page at first touch. Such a
+//          fault costs more than one on private memory, because the page is also added to the page cache. An alignment
+//          above the page size takes a second mmap and up to two calls of munmap.
 // Memory   fresh pages read as zeros, so zeroed memory is left untouched. The kernel counts the pages as shared memory:
 //          in the resident set while their page-table entries exist, in the control group until they are deallocated.
 // Errors   out_of_memory also if the process has too many mappings (vm.max_map_count) or open files.
@@ -120,9 +120,9 @@ class SharedResource final : public MemoryResource {
 //
 // Units    bytes. Files are rounded up to whole pages.
 // Sources  shm_open(3), O_TMPFILE, posix_fallocate(3).
-// Cost     six to eight system calls per allocation, two or three per deallocation. Reserving storage in /dev/shm fills
-//          its pages with zeros, so the pages exist before the first touch. The first touch of each page is still a
-//          minor fault.
+// Cost     in /dev/shm, about nine system calls per allocation and three per deallocation; in a folder, about four and
+//          one. An alignment above the page size takes up to three more. Reserving storage in /dev/shm fills its pages
+//          with zeros, so the pages exist before the first touch. The first touch of each page is still a minor fault.
 // Memory   storage is reserved before the file is mapped, so that a full file system refuses the allocation. If it were
 //          not reserved, a later touch would raise SIGBUS. New files read as zeros.
 // Errors   shm_full, disk_full; out_of_memory: a file or a mapping cannot be made.

@@ -3,7 +3,7 @@
 //
 // Units    bytes, counted in whole pages.
 // Sources  madvise(2). A soft trim is MADV_DONTNEED on a shared mapping.
-// Cost     one system call. With the populate advices, this call faults in every page. With willneed, the call only
+// Cost     one system call. With populate_read or populate_write, it faults in every page. With willneed, the call only
 //          starts reads, which run in the background.
 // Errors   `refused`: the kernel does not support the advice at all or for this kind of memory, or has too little
 //          memory.

@@ -60,8 +60,8 @@ class Pool : public MemoryResource {
     virtual std::uint64_t trim(std::uint64_t keep_bytes) noexcept = 0;
 
     // For pools that record how long blocks have been idle; other pools do nothing. age() starts to count the age of
-    // those blocks that have not been used since the last call of age(). release_older() gives those blocks back to the
-    // upstream that have been idle since before `since_ns`, and returns their bytes.
+    // the blocks that have not been used since the last call of age(). release_older() returns to the upstream all
+    // blocks that became idle before `since_ns`. Its result is the number of their bytes.
     virtual void age() noexcept {}
     virtual std::uint64_t release_older(std::int64_t /*since_ns*/) noexcept { return 0; }
 

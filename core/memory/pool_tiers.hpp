@@ -259,9 +259,9 @@ class Depot {
     [[nodiscard]] std::uint32_t put(std::uint32_t index, std::span<void* const> blocks,
                                     std::uint32_t capacity) noexcept;
 
-    // Moves into `into`, oldest first and as many as fit, the blocks of a class that were not needed since the last
-    // call. The lowest count of blocks since the last call is the number of blocks that were not needed. Returns how
-    // many it moved.
+    // Moves blocks of a class that were not needed since the last call into `into`, oldest first, as many as fit. The
+    // number of blocks that were not needed is the lowest count of blocks since the last call. Returns how many it
+    // moved.
     [[nodiscard]] std::uint32_t take_unused(std::uint32_t index, std::span<void*> into) noexcept;
 
     [[nodiscard]] std::uint32_t count(std::uint32_t index) const noexcept;
@@ -320,7 +320,7 @@ struct IdleBlock {
 //
 // Units    bytes; nanoseconds of the steady clock.
 // Cost     one lock; an eviction may visit every class.
-// Memory   48 bytes per idle block, in a mapping of its own, for at most 262,144 blocks. The blocks are not touched.
+// Memory   40 bytes per idle block, in a mapping of its own, for at most 262,144 blocks. The blocks are not touched.
 // Threads  any.
 // Ownership  the pool frees the kept blocks. Removed blocks are handed to the caller.
 class IdleStore {

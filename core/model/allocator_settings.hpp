@@ -100,7 +100,7 @@ struct AllocatorChoice {
     std::string_view allocator;
     std::array<ChosenSetting, 3> chosen{};  // entries without a name are unused
     TryOnly only{};
-    bool adds_thread{};  // the allocator starts a thread: not to be tried on programs that change their user
+    bool adds_thread{};  // the allocator starts a thread, so it is not tried on programs that change their user
 
     [[nodiscard]] std::span<const ChosenSetting> settings() const;
 };

@@ -11,8 +11,8 @@
 //          divided by that of the second.
 //          slope: the change of the metric from the first case to the second, divided by the change of the axis value.
 //          So costs that are the same in both cases cancel out.
-//          explained: the first case takes longer than the second; the share of this extra time that has a measured
-//          cause, such as page faults.
+//          explained: the first case takes longer than the second. The value is the share of this extra time that has a
+//          measured cause, such as page faults.
 // Errors   invalid_input: a part that does not parse, an unknown metric (with a suggestion), or a unit that does not
 //          fit the metric.
 #pragma once

@@ -51,7 +51,7 @@ inline constexpr auto name_table<DType> = std::to_array<Named<DType>>({
     {DType::complex128, "complex128", "16 bytes, two doubles"},
 });
 
-// In ascending order of NumPy's same_kind rule, which allows casts within a kind and to later kinds.
+// In ascending order of NumPy's same_kind rule, which allows casts within a kind and to later kinds, except `opaque`.
 enum class DTypeKind : std::uint8_t { boolean, unsigned_integer, signed_integer, real, complex, opaque };
 
 struct DTypeTraits {

@@ -126,7 +126,7 @@ struct MetricInfo {
 // Returns the metrics of the catalogue that are shown at any of `places`, in the order of their columns.
 [[nodiscard]] std::vector<const MetricInfo*> shown_at(std::initializer_list<ShownAt> places);
 
-// Returns the metric's heading. If it has none: its name with blanks instead of underscores, as in "working set peak".
+// Returns the metric's heading or, if it has none, its name with blanks for underscores, as in "working set peak".
 [[nodiscard]] std::string heading_of(const MetricInfo& metric);
 
 }  // namespace memsweep::model

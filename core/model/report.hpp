@@ -106,7 +106,8 @@ struct Defect {
     double oldest_seconds{};  // of a leak: time from the first drop to the end
 };
 
-// The defect in words: leak: 20 arrays of "a" (160 MB) dropped and never freed, the oldest 1.2 s before the end
+// Returns the defect in words, such as
+//   leak: 20 arrays of "a" (160 MB) dropped and never freed, the oldest 1.2 s before the end
 [[nodiscard]] std::string describe(const Defect& defect);
 
 // A histogram of the times of one kind of call, for blocks in a range of sizes, over all repetitions of a case.

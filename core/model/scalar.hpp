@@ -30,8 +30,8 @@ struct Axis {
     std::vector<Scalar> values;
 };
 
-// Returns all combinations of the axes' values; the last axis varies fastest. Combinations that match all parameters of
-// an exclusion are left out. nullopt if there are more than `limit` combinations, the excluded ones included.
+// Returns all combinations of the axes' values, or nullopt if there are more than `limit` combinations, including
+// excluded ones. The last axis varies fastest. Combinations that match all parameters of an exclusion are left out.
 [[nodiscard]] std::optional<std::vector<std::vector<Param>>>
 expand(const std::vector<Axis>& axes, const std::vector<std::vector<Param>>& exclusions, std::size_t limit);
 

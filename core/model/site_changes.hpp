@@ -23,8 +23,7 @@ inline constexpr auto name_table<SiteIn> = std::to_array<Named<SiteIn>>({
     {SiteIn::candidate, "candidate", "it is new"},
 });
 
-// The change of one metric at a site. Only changes are listed that are larger than the scatter between the runs of
-// either program.
+// The change of one metric at a site. Changes within the scatter between the runs of either program are not listed.
 struct SiteChange {
     std::string site;  // "parse_row (table.cpp:210)"; with the candidate's line number if the candidate has the site
     std::vector<std::string> through;  // functions that allocate for the site, such as xmalloc; innermost first

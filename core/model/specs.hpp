@@ -3,7 +3,8 @@
 //
 // Units    as in the names of the fields. 0 in a limit means "none".
 // Sources  kinds of driver memory: device::MemoryKind. A kind counts as reachable by the processor only if all runtimes
-//          promise that for all devices. Mapped memory does not count: it has an address only while it is mapped.
+//          promise this for all devices. The kind `mapped` does not count, because the processor has an address for
+//          such memory only while it is mapped.
 // Errors   functions named ..._objection return what is wrong and what to use instead; empty: nothing is wrong.
 #pragma once
 
@@ -371,14 +372,14 @@ struct ReleaseSpec {
     std::uint32_t finalizer_objects{1};  // finalizable objects per array
     std::uint32_t finalizer_nice{};      // nice value of finalizer threads
     std::uint64_t release_cost_ns{};     // additional busy time per release, for finalizers that do more than free
-    std::uint64_t resurrect_every{};     // one of so many unreachable blocks lives until the next collection; 0: none
+    std::uint64_t resurrect_every{};     // one in this many unreachable blocks lives until the next collection; 0: none
     bool gated{};                        // an allocation that triggers a collection waits for the collection's releases
     // The number of allocations after which a collection runs; 0: allocations alone start no collection.
     std::uint64_t collect_every{};
     std::uint64_t gc_pause_ns{};     // a collection stops the program for this long
     std::uint64_t gc_duration_ns{};  // a collection triggered by `pressure` runs this long in the background
     double free_fraction{1};         // share of manual releases that free at once
-    std::uint64_t batch{16};         // deferred_batch: when so many drops wait, all of them are freed
+    std::uint64_t batch{16};         // deferred_batch: when this many drops wait, all of them are freed
     ManagedBudget managed;
     Pressure pressure;
     ReserveCap cap;
@@ -404,15 +405,15 @@ struct ReleaseSpec {
 // Why steps of this case cannot run in several threads at the same time; empty if they can.
 [[nodiscard]] std::string parallel_objection(const MemorySpec& memory, const ReleaseSpec& release);
 
-// Whether the program releases arrays by hand when it drops them. The program skips the release by hand if an exception
-// leaves a scope or if a name is rebound.
+// Whether the program frees arrays by hand when it drops them. It does not do so if an exception leaves a scope or if a
+// name is rebound.
 [[nodiscard]] bool frees_manually(const ReleaseSpec& release);
 
 // Whether a collection frees dropped arrays, so that the drop alone does not.
 [[nodiscard]] bool is_collected(const ReleaseSpec& release);
 
 [[nodiscard]] bool is_from_driver(ResourceKind resource);
-[[nodiscard]] bool is_shared(ResourceKind resource);  // a shared mapping that lies in no file: memfd, shm
+[[nodiscard]] bool is_shared(ResourceKind resource);  // a shared mapping without a file on a disk: memfd, shm
 
 // The parts of a name of driver memory: KIND or POOL@KIND, optionally followed by @gpuN, as in "tlsf@pinned@gpu1".
 // Parts that are not in the name are absent or empty. The caller must check that the pool, the kind and the device

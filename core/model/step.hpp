@@ -124,8 +124,8 @@ struct ConcatStep {
     std::string out;         // name of the existing array for results; empty: each call makes a new array
 };
 
-// Takes rows `start` up to, but not including, `stop` of each array of `of`. The results, named `as`, are views, which
-// share the arrays' buffers, or (with `copy`) copies.
+// Takes the rows from `start` up to, but not including, `stop` of each array of `of`. The results are named `as`. They
+// are views that share the arrays' buffers or, if `copy` is set, copies.
 template <typename Name>
 struct View {
     static constexpr OperationInfo info{

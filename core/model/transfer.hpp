@@ -102,7 +102,7 @@ struct RankNeed {
 // null, its mover belongs to neither end, or processors would have to reach a device's memory. Empty: nothing is wrong.
 [[nodiscard]] std::string objection(const TransferSpec& spec);
 
-// Why MPI cannot run the transfer between two of `ranks` ranks; empty if it can.
+// Why MPI cannot run the transfer if there are `ranks` ranks; empty if it can.
 [[nodiscard]] std::string rank_objection(const TransferSpec& spec, std::uint32_t ranks);
 
 // Converts to text that the parsers accept: "host:pinned@node0", "cpu0", "gpu1.ce", "host -> cpu -> host".

@@ -5,12 +5,12 @@
 //
 // Sources  The order is that of multichase (Google). Memory is divided into groups of pages. The cache lines of a group
 //          are visited in random order, then the lines of another random group. So the loads of a group share their TLB
-//          misses. Of every four neighbouring lines, one is visited in each of four passes over the memory. If the
-//          hardware prefetches a line together with its neighbour, the line is therefore evicted again before it is
-//          visited.
+//          misses. With a stride of 64, there are four passes over the memory, and each visits one of every four
+//          neighbouring lines. So if the hardware prefetches the neighbour of a visited line, this neighbour is evicted
+//          again before it is visited.
 //
-// Memory   links are written into the memory that is passed in. The constructor needs 8 bytes for each 256-byte block
-//          of a group.
+// Memory   links are written into the memory that is passed in. The constructor needs 4 bytes for each group, and 4 for
+//          each 256-byte block of a group.
 #pragma once
 
 #include <cstddef>
