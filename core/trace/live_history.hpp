@@ -1,9 +1,9 @@
-// Keeps the live bytes over the course of a trace, of each process and of all processes together. The trace is divided
-// into steps of equally many events. For each step, the history has the largest number of bytes that were live during
-// the step.
+// Keeps how many bytes were live over the course of a trace, for each process and for all processes together. The trace
+// is divided into steps of equally many events. For each step, the history has the largest number of bytes that were
+// live during the step.
 //
 // Units    bytes; events are numbered as `memsweep info` counts them, from 1; ticks of the trace's clock.
-// Cost     5 ns per event. When more than max_steps steps would be needed, each two neighbouring steps are merged.
+// Cost     5 ns per event. When more than max_steps steps would be needed, every two neighbouring steps are merged.
 // Memory   for each process, 24 bytes for each step in which its live bytes changed, for at most `max_steps` steps.
 #pragma once
 

@@ -26,7 +26,7 @@ namespace memsweep::trace {
 
 class LiveRecording {
   public:
-    // Opens the recording. nullopt: the process has not written the headers of the file yet.
+    // Opens the recording. Returns nullopt if the process has not written the headers of the file yet.
     [[nodiscard]] static base::Expected<std::optional<LiveRecording>> open(ReadWriteAt file, const std::string& name);
 
     // Returns the facts as they were when the recording was opened.

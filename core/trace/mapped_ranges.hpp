@@ -1,5 +1,6 @@
 // Keeps the address ranges that are mapped at one point of a trace. The ranges do not overlap: a new mapping replaces
-// the parts of older ranges with the same addresses. If a part of a range is unmapped, the rest of the range stays.
+// those parts of older ranges that have the same addresses. If a part of a range is unmapped, the rest of the range
+// stays.
 //
 // Units    bytes.
 // Cost     some 100 ns per operation, and 100 ns more for each range that the operation changes.

@@ -29,8 +29,8 @@ class Placement {
     Placement& operator=(const Placement&) = delete;
     virtual ~Placement() = default;
 
-    // Places a block. Blocks are numbered from 0; after release(), the number may be used for another block. False: the
-    // block does not fit into the capacity.
+    // Places a block, or returns false if the block does not fit into the capacity. Blocks are numbered from 0. After
+    // release(), the number may be used for another block.
     [[nodiscard]] virtual bool place(std::uint32_t block, std::uint64_t size) = 0;
     virtual void release(std::uint32_t block) = 0;
 
@@ -44,10 +44,10 @@ class Placement {
     // Returns the capacity that the placements so far have needed: depending on the policy, the highest end of a block,
     // or the most bytes that were reserved.
     [[nodiscard]] virtual std::uint64_t needed() const = 0;
-    // last_growth() returns the state directly before the placement that last increased needed(). nullopt: where the
-    // policy places blocks depends on the capacity, so this state is not known. If the places do not depend on the
-    // capacity, the policy would fail at exactly this placement in any arena that is smaller than needed(). So the
-    // smallest sufficient capacity is known without a search.
+    // last_growth() returns the state directly before the placement that last increased needed(), or nullopt if the
+    // policy does not keep this state. If a policy's places do not depend on the capacity, the policy would fail at
+    // exactly this placement in any arena that is smaller than needed(). So the smallest sufficient capacity is known
+    // without a search.
     struct Growth {
         std::uint64_t largest_hole{};
         std::uint64_t end{};  // the highest end of a block; in a smaller arena the space above it is a hole
@@ -61,12 +61,12 @@ class Placement {
 struct PlacementPolicy {
     std::string_view name;
     std::string_view help;
-    bool depends_on_capacity{};  // places depend on the capacity, so the smallest capacity must be searched
+    bool depends_on_capacity{};  // places depend on the capacity, so a search must find the smallest sufficient one
     std::unique_ptr<Placement> (*make)(std::uint64_t capacity, std::uint64_t alignment);
 };
 
 // placement_policies() returns all policies, in the order in which reports show them. hole_policies() and
-// class_policies() return those that are defined in one source file each.
+// class_policies() each return the policies that one source file defines.
 [[nodiscard]] std::span<const PlacementPolicy> placement_policies();
 [[nodiscard]] std::span<const PlacementPolicy> hole_policies();
 [[nodiscard]] std::span<const PlacementPolicy> class_policies();
@@ -234,8 +234,8 @@ class HoleIndex {
         }
     }
 
-    // Replaces `hole` by `by`: the hole has shrunk, or has grown by a neighbour's addresses. In an index by address, it
-    // keeps its position.
+    // Replaces `hole` by `by`. Call when the hole has shrunk, or has grown by a neighbour's addresses. In an index by
+    // address, `by` takes the position of `hole`.
     void replace(const Hole& hole, const Hole& by)
     {
         if constexpr (Order::sizes_ascend) {
@@ -254,7 +254,7 @@ class HoleIndex {
         }
     }
 
-    // Returns the first hole, in the order of this index, that has at least `size` bytes. Null: no hole is so large.
+    // Returns the first hole, in the order of this index, that has at least `size` bytes, or null if there is none.
     [[nodiscard]] const Hole* first_fit(std::uint64_t size) const
     {
         if constexpr (Order::sizes_ascend) {

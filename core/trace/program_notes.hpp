@@ -52,12 +52,12 @@ class ProgramNotes {
 
     // Returns the modules of all images. Event::module is a place in this list, from 1.
     [[nodiscard]] const std::vector<NotedModule>& modules() const noexcept { return modules_; }
-    // Returns the place in modules(), from 1, of module `number` of the image. 0: the trace does not have this module.
+    // Returns the place of the image's module `number` in modules(), from 1. 0: the trace does not have this module.
     [[nodiscard]] std::uint32_t place_of(const StackImage& image, std::uint32_t number) const;
-    // Says whether the trace tells for at least one mapping which module made it.
+    // Returns whether the trace names the module of at least one mapping.
     [[nodiscard]] bool has_mappers() const noexcept { return !mappers_.empty(); }
-    // Returns the chunk that tells which modules made the mappings in the chunk of events `events`. Null: the trace has
-    // no such chunk.
+    // Returns the chunk that names the modules of the mappings in the event chunk `events`, or null if the trace has no
+    // such chunk.
     [[nodiscard]] const ChunkPlace* mappers_of(const ChunkHeader& events) const;
 
     [[nodiscard]] const std::vector<ThreadStack>& thread_stacks() const noexcept { return thread_stacks_; }
@@ -94,7 +94,7 @@ class ChunkMappers {
     // If the trace does not tell the modules for this chunk, next() always returns 0.
     ChunkMappers(const ProgramNotes& notes, TraceFile& file, const ChunkHeader& events);
 
-    // Returns the module of the next event that maps or unmaps: its place in ProgramNotes::modules(), from 1. 0: not
+    // Returns the module of the next event that maps or unmaps, as a place in ProgramNotes::modules(), from 1. 0: not
     // known.
     [[nodiscard]] std::uint32_t next();
     // Says whether the modules matched the events of the chunk. Call it after the chunk's last event.

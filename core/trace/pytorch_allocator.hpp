@@ -2,11 +2,11 @@
 // allocator would reserve for a program's requests under given settings.
 //
 // Sizes are rounded up to multiples of 512 B, or to steps between powers of two. Blocks up to 1 MiB come from segments
-// of 2 MiB, blocks below 10 MiB from segments of 20 MiB. A larger block has a segment of its own, whose size is a
-// multiple of 2 MiB. A request takes the smallest cached block of its stream and pool that is large enough; if several
-// have the same size, the one at the lowest address. Expandable segments do not have fixed sizes: they grow by pages of
-// 2 MiB (for small blocks) or 20 MiB (for others). If a new segment would exceed the capacity, the allocator first
-// gives cached segments back to the device.
+// of 2 MiB, larger blocks below 10 MiB from segments of 20 MiB. A block of 10 MiB or more has a segment of its own,
+// whose size is a multiple of 2 MiB. A request takes the smallest cached block of its stream and pool that is large
+// enough. Among blocks of the same size, it takes the one at the lowest address. Expandable segments do not have fixed
+// sizes: they grow by pages of 2 MiB (for small blocks) or 20 MiB (for others). If a new segment would exceed the
+// capacity, the allocator first gives cached segments back to the device.
 //
 // Units    bytes.
 // Sources  c10/cuda/CUDACachingAllocator.cpp of github.com/pytorch/pytorch, read at commit 001074d25084; checked
@@ -52,8 +52,8 @@ struct PyTorchOutcome {
     std::vector<PyTorchPoint> curve;        // the highest values in each of `points` equal parts of the run
 };
 
-// Runs the simulation. `capacity`: how many bytes torch.cuda.set_per_process_memory_fraction() leaves to PyTorch;
-// nullopt: 64 PiB. `points`: how many points the result's `curve` has at most; 0: no curve.
+// Runs the simulation. `capacity`: how many bytes torch.cuda.set_per_process_memory_fraction() leaves to PyTorch (64
+// PiB if nullopt). `points`: how many points the result's `curve` has at most (no curve if 0).
 [[nodiscard]] PyTorchOutcome simulate(const PyTorchOps& ops, const PyTorchSettings& settings,
                                       std::optional<std::uint64_t> capacity, std::size_t points = 0);
 

@@ -41,7 +41,7 @@ class ChunkTranslator {
     std::vector<std::uint8_t> events_;
     std::vector<std::uint32_t> stacks_;   // one for each event that may have a stack, in order; 0: no stack
     std::vector<std::uint32_t> mappers_;  // one module for each event that maps or unmaps, in order
-    std::vector<std::uint64_t> callers_;  // parallel to stacks_: the caller of an event without a stack; else 0
+    std::vector<std::uint64_t> callers_;  // for each entry of stacks_, the event's caller if it has no stack, else 0
     ChunkSealer sealer_;
 };
 

@@ -58,8 +58,8 @@ struct RecordingSummary {
     int stacks_errno{};           // why a process could keep no stacks, or no more of them; 0: all could keep them
 };
 
-// Opens a recording and reads its facts. nullopt: the process ended before it had written the headers, so it recorded
-// nothing.
+// Opens a recording and reads its facts. Returns nullopt if the process has not written the headers, and so has
+// recorded nothing.
 [[nodiscard]] base::Expected<std::optional<RecordedImage>> find_image(OpenRecording open, const std::string& name);
 
 using IsRunning = std::function<bool(const ImageFacts&)>;  // whether the image's process still runs

@@ -1,8 +1,8 @@
-// Records calls of allocator functions that are not part of standard C or C++. Examples are jemalloc's
-// mallocx, mimalloc's mi_malloc, tcmalloc's tc_malloc, and the C library's functions under other names (__libc_malloc).
-// Programs look for these names to find out which allocator they run on, so the recorder does not define them. Instead,
-// it patches each program or library that calls such a function: in its tables, the address of the function is replaced
-// by the address of a function of the recorder. Functions that no library defines are left out.
+// Records calls of allocator functions that are not part of standard C or C++. Examples are jemalloc's mallocx,
+// mimalloc's mi_malloc, tcmalloc's tc_malloc, and the C library's functions under other names (__libc_malloc). Programs
+// look for these names to find out which allocator they run on, so the recorder does not define them. Instead, it
+// patches the tables of each program or library that calls such a function: it replaces the function's address by the
+// address of a function of the recorder. Functions that no library defines are left out.
 //
 // Calls that an allocator makes to itself are not the program's calls, and are not recorded. For example, jemalloc's
 // operator new calls aligned_alloc, and its delete calls sdallocx. Such calls go where they would go without a

@@ -4,8 +4,8 @@
 // If a frame belongs to the loop of a Python interpreter, the Python calls that the loop evaluates replace the frame
 // (python_stacks.hpp).
 //
-// The rule for unwinding a frame is computed when its return address is first met. It is kept in a table that all
-// threads share. A thread also remembers the last stack that it unwound. The callers of a frame depend only on the
+// The rule for unwinding a frame is computed when the frame's return address is first met. It is kept in a table that
+// all threads share. A thread also remembers the last stack that it unwound. The callers of a frame depend only on the
 // frame's registers and on the words that unwinding reads from the stack. So if unwinding meets a remembered frame with
 // the same registers, it need only check that those words are unchanged.
 //
@@ -14,8 +14,8 @@
 //           outermost address. On processors other than x86-64, unwinding uses frame pointers alone.
 // Sources   unwind_rule.hpp; for the bounds of a stack: proc_pid_maps(5), sigaltstack(2), mincore(2).
 // Cost      1 ns for each remembered frame that is unchanged. 10 ns for each other frame; half of this time is needed
-//           to find the number of its node. Some us for an address that is met for the first time. A system call too,
-//           if the thread runs on the stack of a signal handler or a coroutine.
+//           to find the number of its node. Some us for an address that is met for the first time. One or two system
+//           calls, too, if the thread runs on the stack of a signal handler or a coroutine.
 // Memory    512 KiB of rules; for each thread 60 KiB of address space, of which only the pages in use take memory; a
 //           few hundred bytes of the program's stack.
 // Errors    without memory or without a file, there are no stacks. The image's facts say why.

@@ -1,7 +1,7 @@
 // The call stacks of a process image as a tree. Each node has a parent node and an address. Equal stacks are the same
-// path in the tree. The tree lies in a file, which is complete up to its last node whenever the process dies
-// (stack_recording.hpp). The file also has the objects (the program and its libraries) that contain the calling code,
-// and the lines that an interpreter runs. Each object and each line is in the file only once.
+// path in the tree. The tree lies in a file (stack_recording.hpp). Whenever the process dies, the file is complete up
+// to its last node. The file also has the objects (the program and its libraries) that contain the calling code, and
+// the lines that an interpreter runs. Each object and each line is in the file only once.
 //
 // Cost     find(): a look-up in a hash table, some ns. A new node: some 300 ns, most of them for two system calls.
 // Memory   for a node, 16 bytes of the file and 8 to 16 bytes of the index; for a line, 8 bytes of the file and its
@@ -50,9 +50,9 @@ class CallTree {
             }
         }
     }
-    // Adds nested calls: a node for addresses[0] under `parent`, under it one for addresses[1], and so on. Writes the
-    // nodes' numbers to `numbers`. False: `generation` is not the current one, or a node could not be added. In the
-    // second case, the stack counts as lost.
+    // Adds nested calls: a node for addresses[0] under `parent`, a node for addresses[1] under that node, and so on.
+    // Writes the nodes' numbers to `numbers`. False: `generation` is not the current one, or a node could not be added.
+    // In the second case, the stack counts as lost.
     [[nodiscard]] bool add(std::uint64_t generation, std::uint32_t parent, std::span<const std::uint64_t> addresses,
                            std::span<std::uint32_t> numbers) noexcept;
     // Returns the address that stands for this line in stacks. 0: the line could not be added, or `generation` is not
@@ -67,8 +67,8 @@ class CallTree {
     };
     // Puts an object into the file, unless the file has it already.
     [[nodiscard]] NotedObject note_object(const FoundObject& object) noexcept;
-    // Whether the file has this object, and has it as loaded. Takes no lock, so it may miss an object that another
-    // thread is just noting.
+    // Whether the file lists this object as loaded. Takes no lock, so it may miss an object that another thread is just
+    // noting.
     [[nodiscard]] bool knows(const FoundObject& object) const noexcept;
     // Call after objects have been unloaded. Returns whether one of the noted objects is gone.
     [[nodiscard]] bool note_gone_objects() noexcept;

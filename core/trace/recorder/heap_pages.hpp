@@ -22,7 +22,7 @@ namespace memsweep::trace::recorder {
 // Notes a mapping. `caller`: an address in the code that called mmap or mremap. The allocator's own mappings are
 // ignored, because blocks are made from them.
 void note_mapping(const void* caller, std::size_t bytes, int flags) noexcept;
-// Notes a thread's stack. `attributes` null: the stack has the default size.
+// Notes a thread's stack. If `attributes` is null, the stack has the default size.
 void note_thread(const pthread_attr_t* attributes) noexcept;
 // Returns the lower bound. 0: the bound is not known, or other memory may make up the whole working set.
 [[nodiscard]] std::uint64_t heap_pages_bytes() noexcept;

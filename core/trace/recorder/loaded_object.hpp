@@ -1,5 +1,5 @@
-// A program or library as the dynamic linker has loaded it: the symbols that it defines, and its pointers that the
-// linker has set to the addresses of symbols.
+// A program or library as the dynamic linker has loaded it: the symbols that it defines, and those of its pointers that
+// the linker has set to the addresses of symbols.
 //
 // Nothing here allocates. dlsym(3) is not used, because it allocates an error message if it finds nothing.
 //
@@ -68,8 +68,8 @@ class LoadedObject {
 
     // Calls replace(name, current value) for each pointer in the object that the linker has set to the address of a
     // named symbol, even if the object itself defines the symbol. If replace() returns an address, the pointer is set
-    // to it; if null, the pointer keeps its value. This works even if the linker has made the memory of the pointer
-    // read-only.
+    // to it. If replace() returns null, the pointer keeps its value. This works even if the linker has made the memory
+    // of the pointer read-only.
     template <typename Replace>
     void for_each_reference(Replace replace) noexcept
     {
@@ -99,7 +99,7 @@ class LoadedObject {
     };
 
     void read_dynamic(const ElfW(Dyn) * entry) noexcept;
-    // Null: the relocation does not store a symbol's address.
+    // Returns the pointer that the relocation sets, or null if the relocation does not store a symbol's address.
     [[nodiscard]] void** slot_of(const ElfW(Rela) & relocation) const noexcept;
     [[nodiscard]] const char* name_of(const ElfW(Rela) & relocation) const noexcept;
     [[nodiscard]] void* definition_at(std::uint32_t symbol, const char* name) const noexcept;

@@ -35,8 +35,8 @@ __attribute__((always_inline)) inline void* note_allocation(void* block, std::si
         record<call>(place(block), bytes, alignment));  // nothing is recorded until the real functions are found
 }
 
-// Records a failed allocation if an exception leaves the scope before given() is called. Use it only in files that are
-// compiled with exceptions.
+// Records a failed allocation if the scope ends before given() is called, as it does when the allocation throws. Use it
+// only in files that are compiled with exceptions.
 class RefusedUnlessGiven {
   public:
     explicit RefusedUnlessGiven(std::size_t bytes) noexcept : bytes_{bytes} {}

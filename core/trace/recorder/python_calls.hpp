@@ -12,8 +12,8 @@
 //
 // Not seen  calls before the interpreter is initialised and after its finalisation has begun; more calls or evaluations
 //           than most_python_calls and most_evaluations; in 3.11, calls in interpreters other than the thread's first;
-//           as in tracebacks, calls that have not begun their first line; and calls in builds without a GIL or with
-//           traced references, which lay out objects differently.
+//           calls that have not begun their first line (tracebacks omit them, too); and calls in builds without a GIL
+//           or with traced references, which lay out objects differently.
 // Sources   Include/internal/pycore_frame.h and pycore_code.h, Include/cpython/pystate.h, code.h and unicodeobject.h;
 //           Objects/locations.md for lines.
 // Cost      walk_python(): some 30 ns, plus 9 ns a call and 10 ns an evaluation (3.11 to 3.13, a busy EPYC under KVM).
@@ -65,17 +65,15 @@ struct PythonLine {
 bool note_python(const FoundObject& object) noexcept;
 // Call when the object that began at this address has been unloaded.
 void forget_python(std::uint64_t begin) noexcept;
-// The interpreter's version, in the form of Py_Version; 0: there is no interpreter. is_known: the calls of this version
-// can be read.
 struct PythonVersion {
-    std::uint32_t number{};
-    bool is_known{};
+    std::uint32_t number{};  // in the form of Py_Version; 0: there is no interpreter
+    bool is_known{};         // the calls of this version can be read
 };
 [[nodiscard]] PythonVersion python_version() noexcept;
 // Whether the process has an interpreter whose calls can be read.
 [[nodiscard]] bool has_python() noexcept;
 
-// Writes the Python calls that the calling thread is executing to `calls`.
+// Writes to `calls` the Python calls that the calling thread is executing.
 void walk_python(PythonCalls& calls) noexcept;
 // Looks up the line that a call executes. The line's texts are written to `room`, and cut if they are too long for it.
 // False: the call is over.

@@ -1,5 +1,5 @@
-// The real functions that the recorder's own functions replace. For each of them, the dynamic linker takes the
-// first definition that it finds in the libraries after the recorder.
+// The real functions that the recorder's own functions replace. For each of them, the dynamic linker takes the first
+// definition that it finds in the libraries after the recorder.
 //
 // dlsym(3) looks up the functions, and may itself allocate. While it runs, blocks come from a small arena in the
 // recorder. These blocks are neither freed nor recorded.

@@ -1,4 +1,4 @@
-// The recording file of one process image. Its first part, header and slots, is mapped into memory.
+// The recording file of one process image. The first part of the file (header and slots) is mapped into memory.
 //
 // Errors   a negative errno, as the kernel gives it; errno may change.
 // Memory   none: nothing here allocates.

@@ -30,8 +30,9 @@ struct Bounds {
 // Empty: the bounds are not known.
 [[nodiscard]] Bounds thread_bounds(std::uint64_t at, std::span<char> room) noexcept;
 
-// Returns the bounds of a signal stack or a coroutine's stack. Every call checks that the stack is still mapped. Empty:
-// the bounds are not known. `mapping`: the mapping that the last call found; the caller keeps it between calls.
+// Returns the bounds of a signal stack or a coroutine's stack. Every call checks that a coroutine's stack is still
+// mapped. Empty: the bounds are not known. `mapping`: the mapping that the last call found; the caller keeps it between
+// calls.
 [[nodiscard]] Bounds other_bounds(Bounds& mapping, std::uint64_t at, std::span<char> room) noexcept;
 
 }  // namespace memsweep::trace::recorder

@@ -43,7 +43,7 @@ enum class LogState : std::uint32_t {
 };
 
 // The part of a log that the inline code reads. `next` and the limits are addresses of words, as numbers; they are zero
-// if the thread has no log. A window is a range of words in the slot: a stamp and the events that it covers.
+// if the thread has no log. A window is a range of words in the slot: a stamp and the events that the stamp covers.
 struct LogCursor {
     std::uint64_t next{};                  // the first word that nobody has reserved
     std::uint64_t limit{};                 // the inline code may write words before this one; zero on the slow path
@@ -74,11 +74,11 @@ extern __thread LogCursor* current __attribute__((tls_model("initial-exec")));
 
 // Makes the log ready for further events, which are recorded behind `end`.
 void make_ready(ThreadLog& log, LogState state) noexcept;
-// For the slow path: opens a window behind `end`. Fills it with zeroes, for a stamp and the events that it covers.
+// For the slow path: opens a window behind `end`, with room for a stamp and its events, and fills it with zeroes.
 void open_window(ThreadLog& log) noexcept;
 void put_event(ThreadLog& log, WordEvent event, const std::array<std::uint64_t, max_operands>& values) noexcept;
-// Records a call that the inline code does not. `returns_to`: the call's return address; for map and unmap, `other` is
-// the return address. Returns `address`, so that the caller need not save it across this call.
+// Records a call that the inline code does not record. `returns_to`: the call's return address; for map and unmap,
+// `other` is the return address. Returns `address`, so that the caller need not save it across this call.
 std::uint64_t record_otherwise(Call call, std::uint64_t address, std::uint64_t size, std::uint64_t other,
                                std::uint64_t returns_to) noexcept;
 // Records an allocation when only a sample of allocations has stacks. If the block is outside the sample and the
@@ -111,8 +111,8 @@ void record_failed_realloc(void* block, std::uint64_t bytes) noexcept;
     return reinterpret_cast<std::uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr): in a slot
 }
 
-// Reserves words by one instruction. So a signal handler's words lie either before all of the reserved words or behind
-// them, but never between them.
+// Reserves words by one instruction, or by one atomic addition. So a signal handler's words lie either before all of
+// the reserved words or behind them, but never between them.
 [[nodiscard]] __attribute__((always_inline)) inline std::uint64_t reserve(LogCursor& log, std::uint64_t bytes) noexcept
 {
 #if defined(__x86_64__)
@@ -190,14 +190,14 @@ __attribute__((always_inline)) inline std::uint64_t record(std::uint64_t address
 // that is started.
 struct Choice {
     std::uint64_t min_size{};       // records only blocks of at least this usable size, in bytes
-    std::uint64_t sample{1};        // records the blocks at one of this many addresses
+    std::uint64_t sample{1};        // records the blocks at one in this many addresses
     std::uint32_t only_child_of{};  // only the child of this process is recorded; 0: all processes are
     std::uint32_t home_namespace{};
     bool only_chosen{};            // records only the process that has a file ending in chosen_ending in the folder
     bool counts{};                 // only counts, without a log
     bool stacks{};                 // records the call stacks of allocations
     bool gives_back{};             // finds out at the end how much memory the allocator would give back
-    std::uint64_t stacks_every{};  // if not 0, only a sample has stacks: one per so many bytes on average
+    std::uint64_t stacks_every{};  // if not 0, only a sample has stacks: one block per this many bytes on average
     bool on{};
 
     [[nodiscard]] bool selects() const noexcept { return min_size != 0 || sample > 1; }

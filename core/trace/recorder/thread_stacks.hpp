@@ -29,7 +29,7 @@ struct Frame {
     Registers registers;
     std::uint64_t saved_at{};  // address where the caller's frame pointer was read; 0: it equals this frame's
     std::uint32_t node{};  // its node in the tree of stacks; during a search, the number of addresses up to this frame
-    bool is_remembered{};  // if its return address and the word at saved_at are unchanged, its caller is too
+    bool is_remembered{};  // if its return address and the word at saved_at are unchanged, so is its caller
 };
 
 template <std::uint32_t most>

@@ -2,7 +2,7 @@
 //
 // A thread's stack is a part of one kernel mapping. At its upper end, the stack holds the data that the C library keeps
 // for the thread. pthread_getattr_np(3) is not used, because it allocates: an affinity mask for any thread, and a
-// stream over /proc/self/maps for the first.
+// stream over /proc/self/maps for the main thread.
 //
 // Sources  own_mappings.hpp, pthread_attr_getstack(3); _thread_db_sizeof_pthread of glibc.
 // Cost     some 5 us a thread.

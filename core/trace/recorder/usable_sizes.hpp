@@ -8,7 +8,7 @@
 // Cost     a check for each allocation on the slow path (thread_log.hpp). Allocations that the inline code records are
 //          checked when their window ends.
 // Memory   16 KiB. It must lie in memory that a forked child finds zeroed, because the child begins anew.
-// Errors   of the pairs with an alignment or with a size of at least 64 KiB, only max_others are asked about.
+// Errors   of the pairs with an alignment or with a size of at least 64 KiB, at most max_others are asked about.
 // Threads  any, without a lock.
 #pragma once
 
@@ -28,7 +28,7 @@ class UsableSizes {
         return (small_[size / 64].load(std::memory_order_relaxed) >> size % 64 & 1U) != 0;
     }
     // Whether this size and alignment must be asked about: true only in the first call for each pair, and false if the
-    // table of pairs is full. Alignment 0: malloc's default.
+    // table of pairs has no room for this pair. Alignment 0: malloc's default.
     [[nodiscard]] bool take(std::uint64_t size, std::uint64_t alignment) noexcept;
     static constexpr std::uint64_t first_large = 64U << 10U;
 

@@ -1,8 +1,9 @@
 // The lives of recorded threads: when each thread begins and ends. Thread numbers are used again, so one number may
 // stand for several threads, one after another. Each of these threads is one life.
 //
-// A first reading of the trace, survey(), finds the ends of the lives. A thread ends with its recorded exit (which may
-// be its last event), or else with its process. In a trace without exits, a thread ends with its last event.
+// A first reading of the trace, survey(), finds the ends of the lives. A thread ends with its recorded exit, or with
+// its last event if that comes after the exit. A thread without a recorded exit ends with its process. In a trace
+// without exits, a thread ends with its last event.
 //
 // Units    events, by their number from 1; bytes.
 // Cost     the survey costs a reading of the trace.

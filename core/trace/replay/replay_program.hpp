@@ -9,8 +9,8 @@
 // The recorded order of all events is cut into steps (replay_steps.hpp), so that a replay needs hardly more memory than
 // the recording. Each step allocates little memory. A thread begins its part of a step when all other threads have done
 // their parts of the earlier steps. Within a step, threads run freely. So at any time, the live memory exceeds the
-// recorded live memory by at most what one step allocates. A step ends only if more than one thread has a part of it.
-// So a trace of one thread is a single step, however long it is, and steps cost nothing. The first thread starts every
+// recorded live memory by at most what one step allocates. As long as only one thread has events, the step goes on. So
+// a trace of one thread is a single step, however long it is, and steps cost nothing. The first thread starts every
 // other thread at that thread's first recorded event. Just before this start, the first thread joins the threads that
 // have ended by this point of the recording. A thread ends at the point at which the recorded thread ended.
 //

@@ -13,7 +13,7 @@
 // Memory   a slot for each block that is live at the same time. After prepare(), the pages of the slots are resident. A
 //          replay allocates only what the trace allocates and what its threads need.
 // Errors   refused: the backend gave no memory. Every thread then stops, and live blocks stay live.
-// Threads  one thread uses a replayer. A program with one thread runs on that thread.
+// Threads  one thread uses a replayer. A program with one thread runs on the thread that uses the replayer.
 #pragma once
 
 #include <functional>

@@ -50,8 +50,8 @@ struct Libdw {
 };
 
 // Errors: not_supported if libdw is too old or missing; if it is missing, the message says what to install.
-// `may_fetch`: libdw may fetch files that it does not find from the servers of DEBUGINFOD_URLS. If false, this variable
-// is removed from the environment, and nothing is fetched.
+// `may_fetch`: whether libdw may fetch missing files from the servers of DEBUGINFOD_URLS. If false, this variable is
+// removed from the environment, and nothing is fetched.
 [[nodiscard]] base::Expected<Libdw> load_libdw(bool may_fetch);
 
 }  // namespace memsweep::trace

@@ -38,8 +38,8 @@ struct ResolvedFrame {
 class Symbolizer {
   public:
     // `first_uses`: from first_uses_of(), the ticks at which each node was first used. It is needed if several modules
-    // were loaded at the same address; otherwise it may be empty. `since`: seconds since 1970; a perf map that was
-    // written earlier belongs to another process.
+    // were loaded at the same address; otherwise it may be empty. `since`: a time in seconds since 1970; a perf map
+    // that was written before this time belongs to another process.
     explicit Symbolizer(const StackTable& table, std::vector<std::uint64_t> first_uses = {}, std::int64_t since = 0,
                         DebugFiles files = DebugFiles::of_this_machine)
         : table_{&table}, first_uses_{std::move(first_uses)}, since_{since}, files_{files}
