@@ -3,8 +3,8 @@
 //
 // A format with parts writes one file for each part, beside the named file.
 //
-// Memory   html, md, vega and text are complete in memory before they are passed on; the other formats are passed on
-//          while they are written.
+// Memory   html, md, svg, vega, text and hyperfine are complete in memory before they are passed on. So is json, except
+//          that of runs and fleets. All other formats are passed on while they are written.
 // Errors   invalid_input for an unknown name, with the nearest known one.
 #pragma once
 
@@ -45,8 +45,8 @@ struct Format {
     std::string_view description;
     Writers writers;
     std::span<const std::string_view> parts{};  // formats that are also written if this format goes to a file
-    // Null: write() makes text that is in none of the parts. Otherwise the format consists of its parts alone, and this
-    // function says whether the text of write() holds the whole report.
+    // Null: the text of write() is a file of its own, besides the parts. Otherwise the format consists of its parts
+    // alone, and this function says whether the text of write() holds the whole report.
     bool (*fits_one_text)(const model::RunReport&){};
     // For a part: whether it has any rows for the report. Null: it always has rows.
     bool (*has_rows)(const model::RunReport&){};
@@ -63,8 +63,8 @@ struct Format {
     }
 };
 
-// One file that a format writes. Written to r.csv, the format "csv" also writes r.summary.csv, r.series.csv and
-// r.matrix.csv.
+// One file that a format writes. For example, the format "csv" with the path r.csv also writes r.summary.csv,
+// r.series.csv and r.matrix.csv.
 struct FormatFile {
     std::string path;
     Format format;

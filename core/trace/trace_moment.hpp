@@ -35,12 +35,12 @@ using TraceMoment = std::variant<TraceEnd, TraceExit, TracePeak, std::chrono::na
 
 // Whether the trace may have events after the moment.
 [[nodiscard]] bool is_before_exit(TraceReader& reader, const TraceMoment& moment);
-// Returns the number of events up to the moment, in the reader's order. `process`: the process whose peak is meant;
-// nullopt: the peak of all processes together. The reader must be at its first event, and is at its first event again
-// after the call.
+// Returns the number of events up to the moment, in the reader's order. `process` is the process whose peak is meant;
+// nullopt means the peak of all processes together. The reader must be at its first event, and is there again after the
+// call.
 //
-// For "exit" and "end" the number is the largest possible one. If the moment is "end" and the trace marks the end of
-// the work, the reader stops at this mark from now on (TraceReader::read_until).
+// For "exit" and "end" the number is UINT64_MAX. If the moment is "end" and the trace marks the end of the work, the
+// reader stops at this mark from now on (TraceReader::read_until).
 [[nodiscard]] base::Expected<std::uint64_t> events_before(TraceReader& reader, const TraceMoment& moment,
                                                           std::optional<std::uint32_t> process = {});
 // Returns the time of the moment in ticks of the stamps' clock. If the moment is not given as a time, reads the trace

@@ -2,9 +2,9 @@
 //
 // An unfinished trace holds the full chunks that were moved out of the processes' recordings while the processes ran.
 // After the move, the recordings no longer have these chunks. If a process replaced its image (exec), the trace also
-// holds the rest of the old image, up to its end. The facts, and what follows them, are written when the processes have
-// ended. Until then, the data for this part lie in the recordings. The header of the file is completed last; until then
-// it names no process.
+// holds the remaining chunks of the old image. The facts, and the parts of the trace that follow them, are written when
+// the processes have ended. Until then, their data lie in the recordings. The header of the file is completed last;
+// until then it names no process.
 //
 // Memory   that of a ChunkTranslator, and some 80 bytes a thread.
 // Errors   invalid_input: the file is no trace. Errors of reading, and errors of `take`, are passed on.
@@ -25,10 +25,9 @@
 namespace memsweep::trace {
 
 struct TraceProgress {
-    // By process: how many of its images have ended. In the trace, each image of a process follows the end of the image
-    // before.
+    // By process: how many of its images have ended. The trace has the images of a process one after the other.
     std::map<std::uint32_t, std::uint64_t> ended_images;
-    // By process: up to where the trace has the chunks of each thread of its current image.
+    // By process: for each thread of the current image, the last of its chunks that the trace has.
     std::map<std::uint32_t, StreamEnds> streams;
     std::uint64_t events{};
     std::uint64_t damaged_chunks{};

@@ -66,7 +66,7 @@ class EventStream {
     std::uint64_t most_events_{UINT64_MAX};  // how many events of the last chunk to read
     std::uint64_t most_ticks_{UINT64_MAX};   // latest time of an event to read
     std::uint64_t events_{};                 // number of events read from the open chunk so far
-    bool has_no_process_exit_{};             // leaves out the exit of the process, because it is later than the cut
+    bool has_no_process_exit_{};             // leaves out the process's exit, which is later than the cut
     std::vector<std::uint8_t> payload_;
     EventDecoder decoder_;
     const StackTable* table_{};
@@ -87,8 +87,8 @@ class TraceReader {
     [[nodiscard]] bool next(Event& event);
     // Goes back to the first event.
     void rewind();
-    // Goes back to the first event; from now on, next() returns false at the position of the cut. For processes that
-    // are not in the cut, the stamps decide. Holds until read_to_end().
+    // Goes back to the first event. From now on, next() returns no event after the cut. A process that is not in the
+    // cut ends at the time of the cut. Holds until read_to_end().
     void read_until(const ExactCut& cut);
     // Goes back to the first event, and cancels read_until().
     void read_to_end();
@@ -118,8 +118,8 @@ class TraceReader {
 
     [[nodiscard]] const FileHeader& header() const noexcept { return file_.header(); }
     [[nodiscard]] const Facts& facts() const noexcept { return file_.facts(); }
-    // Whether the caller may hold so many things (counted as in bounds.hpp) or events in memory. The limit is lower for
-    // a smaller trace. False: next() returns no more events, and outcome() says why.
+    // Whether the caller may hold this many things (counted as in bounds.hpp) or events in memory. A smaller trace has
+    // a lower limit. If the result is false, next() returns no more events, and outcome() says why.
     bool may_hold(std::uint64_t things);
     bool may_hold_events(std::uint64_t events);
     // invalid_input: the reader would have to hold too much in memory. In this case, next() has not returned all

@@ -61,7 +61,7 @@ class TraceWriter {
   public:
     static constexpr std::size_t usual_chunk_bytes = 256 << 10;
 
-    // A chunk ends with the event that fills it. finish() writes the facts behind all events.
+    // A chunk ends with the event that fills it. finish() writes the facts after all events.
     TraceWriter(TakeBytes take, const FileHeader& header, std::size_t chunk_bytes = usual_chunk_bytes);
     ~TraceWriter();
     TraceWriter(const TraceWriter&) = delete;

@@ -1,6 +1,6 @@
 // Finds programs of a recorded or counted process tree that ran without the recorder. Processes with the recorder note
-// each program that they start (format/start_layout.hpp). Programs that other processes start are found by looks: a
-// look is one reading of the process tree in /proc, while the tree runs.
+// each program that they start (format/start_layout.hpp). Programs that other processes start are found by looks. A
+// look reads the process tree in /proc once, while the tree runs.
 //
 // Exact    for every program that a process with the recorder starts by the C library's calls. A program started by a
 //          process without the recorder is found only if it is still running at the next look. So the entry of a
@@ -46,8 +46,9 @@ struct ImageStart {
     std::uint64_t nanoseconds{};  // CLOCK_MONOTONIC
 };
 
-// Makes the file "starts" in the folder. Call this before the first program starts. The file is as large as the limit
-// on file sizes and the free disk space allow. If the file cannot be made, nothing is noted.
+// Makes the file "starts" in the folder. Call this before the first program starts. The file has max_starts entries, or
+// fewer if it would exceed the limit on file sizes or 1/64 of the free disk space. If the file cannot be made, nothing
+// is noted.
 void make_starts(const std::string& folder);
 [[nodiscard]] std::string starts_in(const std::string& folder);
 
@@ -70,9 +71,9 @@ class TreeLooks {
 
     void look(const std::vector<pid_t>& processes);
 
-    // Adds one program for each process that `programs` lacks. A look may be unable to read a process, for example
-    // because the process changed its user. The program of such a process is added only if the process left no image (a
-    // recording).
+    // Adds one program for each process that a look found without the recorder and that `programs` lacks. A look may be
+    // unable to read a process, for example because the process changed its user. The program of such a process is
+    // added only if the process left no image (a recording).
     void add_to(std::vector<UnrecordedProgram>& programs, const std::vector<ImageStart>& images) const;
 
   private:
@@ -86,8 +87,8 @@ class TreeLooks {
     std::map<std::pair<pid_t, std::string>, Sight> seen_;  // by process and the path of the program's file
 };
 
-// Writes programs as facts of a trace, which readers of version 0.1 show as they are. Only the first 1000 programs have
-// a fact of their own; another fact holds the number of all programs.
+// Writes programs as facts of a trace. Readers of version 0.1 show these facts as they are. Only the first 1000
+// programs have a fact of their own; another fact holds the number of all programs.
 void put_unrecorded(const std::vector<UnrecordedProgram>& programs, Facts& facts);
 // Removes the programs from the facts and returns them.
 [[nodiscard]] std::vector<UnrecordedProgram> take_unrecorded(Facts& facts);

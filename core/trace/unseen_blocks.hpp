@@ -13,7 +13,7 @@ inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
 // True if the heap is larger than twice the peak of live bytes, and also larger than 1.5 times all bytes ever
 // allocated. Free memory between blocks may be many times the live bytes, but each of its bytes was once in a block.
 // The allocator rounds sizes up by at most a half. Only small blocks may grow by more: a block of one byte may take 64
-// bytes. So 64 bytes are added for each allocation: in the second comparison, before the multiplication by 1.5.
+// bytes. So both comparisons add 64 bytes for each allocation; the second adds them before it multiplies by 1.5.
 [[nodiscard]] constexpr bool has_unseen_blocks(std::uint64_t heap_pages_bytes, std::uint64_t peak_live_bytes,
                                                std::uint64_t bytes_allocated, std::uint64_t allocations) noexcept
 {

@@ -77,7 +77,7 @@ make_copy(device::Runtime& runtime, const sys::Clock& clock, const CopyPlan& pla
                                                                           const sys::Clock& clock, const CopyPlan& plan,
                                                                           TransferStatistics& statistics);
 
-// Returns the chunk size of a transfer, in bytes. A size in the options is taken as it is. Otherwise
+// Returns the chunk size of a transfer, in bytes. If the options give a size, it is taken as it is. If not, it is
 //   adaptive         4 MiB, the upper bound.
 //   staged           about the square root of (the transfer's bytes times 64 KiB), between 64 KiB and 4 MiB.
 //   other strategies 4 MiB.
@@ -114,8 +114,8 @@ struct Part {
 // options may set this number; there are never more rings than chunks. If the options do not set the number, each
 // transfer gets its share of the processors. It gets one ring for every two processors of its share, so that the
 // program keeps half of the processors. There are at most 8 rings. There are fewer if a ring would have fewer chunks
-// than slots, or if the slots would exceed slots_bytes. Copies between devices and copies without a pipeline have one
-// ring.
+// than slots, or if the slots would exceed slots_bytes. Copies without a pipeline have one ring. Copies between devices
+// have one ring even if the options set another number.
 struct StagingMeans {
     std::size_t processors{};         // processors that may copy for the transfer
     std::size_t transfers_at_once{};  // transfers that share these processors

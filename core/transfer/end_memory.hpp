@@ -4,13 +4,14 @@
 // Units    bytes.
 //
 // Sources  Host memory is mapped, bound to its node and touched. If it is to be pinned and no device takes part, it is
-//          locked (mlock). Only a driver can allocate some kinds of host memory: the runtime of the device at the other
-//          end does this. A driver cannot be told which node to use. So pinned memory on a chosen node is mapped and
-//          bound first, and then registered with the driver. The data are the words of device/pattern.hpp, which follow
-//          from a seed. A processor writes and reads them. If no processor can reach the memory, the runtime copies it.
+//          locked (mlock). Some kinds of host memory can be allocated only by a driver; the runtime of the device at
+//          the other end does this. A driver cannot be told which node to use. So pinned memory on a chosen node is
+//          mapped and bound first, and then registered with the driver. Other memory of a driver is bound by the memory
+//          policy of the calling thread. The data are the words of device/pattern.hpp, which follow from a seed. A
+//          processor writes and reads them. If no processor can reach the memory, the runtime copies them.
 //
-// Errors   not_supported, with the reason: this machine or device lacks the kind of memory that is asked for, or a
-//          limit (ulimit -l) forbids it; os; budget; device: as the runtime.
+// Errors   not_supported, with the reason, if this machine or device lacks the requested kind of memory, or a limit
+//          (ulimit -l) forbids it. Also os, budget and device, as in the runtime.
 //
 // Ownership  The destructor frees the memory. The runtime must outlive this object.
 #pragma once
@@ -75,8 +76,8 @@ class EndMemory {
 };
 
 // write_end() writes the words of device/pattern.hpp for this seed to an end. check_end() compares an end with these
-// words, and returns the number of wrong words; 0: all are right. `device`: if no processor can reach the memory, this
-// device's stream copies it.
+// words, and returns the number of wrong words; 0: all are right. If no processor can reach the memory, a stream of
+// `device` copies the words.
 [[nodiscard]] base::Expected<void> write_end(device::Runtime& runtime, std::uint32_t device, const EndMemory& end,
                                              std::uint64_t seed);
 [[nodiscard]] base::Expected<device::Mismatch> check_end(device::Runtime& runtime, std::uint32_t device,

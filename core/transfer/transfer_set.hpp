@@ -4,13 +4,13 @@
 //
 // Sources  One thread runs all transfers: higher priorities first, and no more at a time than the options allow. Only a
 //          staged transfer has threads of its own, if there are processors to spare. While every transfer is blocked,
-//          the one thread reads part of TransferOptions::work_bytes, which stands for the program's own work, or waits
-//          for the device. A transfer that fails is started again from its first byte, after a delay that doubles with
-//          each attempt.
+//          the one thread either waits for the device, or reads part of TransferOptions::work_bytes, which stand for
+//          the program's own work. A transfer that fails is started again from its first byte, after a delay that
+//          doubles with each attempt, up to one second.
 //
 //          Copies by processors run on the processors of the NUMA node that the transfer names for them. If it names
-//          none, they run on the node of its source, else on that of its destination. For copies by a device,
-//          processors of the device's node make the calls and touch the host memory.
+//          none, they run on the node of its source or, if the source has none, on that of its destination. For copies
+//          by a device, processors of the device's node make the calls and touch the host memory.
 //
 //          An optional transfer is left out if its device is missing. If all transfers are left out, make() fails.
 //

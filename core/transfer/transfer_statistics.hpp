@@ -45,13 +45,13 @@ struct TransferStatistics {
     [[nodiscard]] std::uint64_t all_transfers() const noexcept;
 
     // Absent if nothing was measured. aggregate_rate(): bytes per second of wall_ns. average_at_once(): the mean number
-    // of transfers that ran at the same time. concurrency_benefit(): the share of individual_ns that running transfers
-    // at the same time saved; negative if they took longer.
+    // of transfers that ran at the same time. concurrency_benefit(): the share of individual_ns that was saved because
+    // transfers ran at the same time; negative if they took longer.
     [[nodiscard]] std::optional<double> aggregate_rate() const noexcept;
     [[nodiscard]] std::optional<double> average_at_once() const noexcept;
     [[nodiscard]] std::optional<double> concurrency_benefit() const noexcept;  // (individual - wall) / individual
-    // Says how far the two kinds of copies of staging overlapped in time: the copies of host_copy_ns and those of
-    // link_ns. Returns the share, 0..1, of the shorter of these two times during which copies of the other kind ran as
+    // Says how far the two kinds of copies of staging, those of host_copy_ns and those of link_ns, overlapped in time.
+    // Takes the shorter of these two times, and returns the share of it, 0..1, in which copies of the other kind ran as
     // well. Absent if nothing was staged, or if the device's clock did not time every chunk.
     [[nodiscard]] std::optional<double> overlap() const noexcept;
 };

@@ -15,8 +15,8 @@
 //
 // write_host and write_device: the host or the device is about to write in place, over the current contents.
 // mark_host_dirty and mark_device_dirty: the host or the device has written already. These two requests copy nothing.
-// Therefore, such a request is an error if it would lose what the other side has written. It is also an error if the
-// side that it names has no memory.
+// Therefore, each of them is an error if it would lose what the other side has written, or if the side that it names
+// has no memory.
 //
 // A request that is not an error allocates the memory that its next state needs and the buffer lacks, and fills it with
 // a fixed byte.

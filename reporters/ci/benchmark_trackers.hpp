@@ -17,8 +17,7 @@ struct NamedCase {
     std::string name;
 };
 
-// Returns the text as printable ASCII without blanks, quotes or brackets. Every other byte is written as %XX, as in a
-// URL.
+// Returns the text with only letters, digits and _-./=:,+@~^. Every other byte is written as %XX, as in a URL.
 [[nodiscard]] std::string ascii_name(std::string_view text);
 
 // If several names are the same, appends a number to all but the first: #2, #3 and so on.

@@ -96,12 +96,13 @@ struct AdviceReport {
     double load{};  // the machine's load average over the minute before the start
 };
 
-// Returns how sure it is that a tried setting saves memory: "proven" by pairs of runs; "not proven" if its memory was
-// only measured in single runs; "predicted" if only a replay gave its memory. Empty: its memory is not known.
+// Returns how sure it is that a tried setting saves memory. "proven": pairs of runs show it. "not proven": its memory
+// was measured only in single runs. "predicted": its memory is known only from a replay. Empty: its memory is not
+// known.
 [[nodiscard]] std::string_view claim_of(const AdviceReport& report, const AdviceTry& tried);
 
-// Returns the standard deviation of the ratio of the times of two runs with the default settings; 0: fewer than two
-// runs.
+// Returns how much the ratio of the times of two runs with the default settings varies, as a standard deviation; 0 if
+// there were fewer than two runs.
 [[nodiscard]] double noise_of(const AdviceReport& report);
 
 // Each function returns the lines that set these environment variables: in a shell, in a systemd unit, in a Dockerfile.

@@ -16,8 +16,8 @@ struct AdvisedProgram;
 // runs.
 [[nodiscard]] std::string served_text(const AdvisedProgram& program);
 
-// Says why a setting is not the advice: turns the word that JSON uses into words for people. "slower" becomes "slower
-// than allowed".
+// Says why a setting is not the advice. Turns the word that JSON uses into words for people, such as "slower" into
+// "slower than allowed".
 [[nodiscard]] std::string_view dropped_text(std::string_view word);
 
 }  // namespace memsweep::reporters

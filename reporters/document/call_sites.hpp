@@ -1,4 +1,4 @@
-// Which call sites, functions, files, threads or sizes allocate in a trace, each with its share of the memory.
+// Shows which call sites, functions, files, threads or sizes allocate in a trace, each with its share of the memory.
 //
 // Ownership  a report points to its sites.
 #pragma once
@@ -17,7 +17,7 @@ struct CallSitesReport {
     std::size_t top{};   // how many sites the report names; 0: all
     trace::Damage damage;
     std::vector<std::string> gaps{};  // what the trace lacks, from gaps_of()
-    std::string up_to{};              // sign of the work's end: later events are not counted; empty: all are counted
+    std::string up_to{};              // sign that the work ended; later events are not counted; empty: all are
 };
 
 // Names a site: "parse_row (table.cpp:210)", "thread 7 of process 5", "64 B". The name may hold control characters, so

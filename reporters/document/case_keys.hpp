@@ -78,7 +78,7 @@ struct ChartCase {
 };
 
 struct ChartGroup {
-    std::string title;  // "collect_every=20": the axis values of this group only; may be empty
+    std::string title;  // the axis values of this group only, such as "collect_every=20"; may be empty
     std::vector<ChartCase> cases;
 };
 

@@ -1,5 +1,6 @@
-// A run together with a comparison that its result does not hold, or does not hold alone: `run --baseline`, and
-// `run --against` if one of the programs failed. Its pages show both verdicts, the worse one first.
+// One report of a run and a comparison. It is made by `run --baseline`, whose result does not hold the comparison, and
+// by `run --against` if the run failed. It shows both verdicts: that of the run first if the run failed, otherwise
+// that of the comparison.
 #pragma once
 
 #include "core/model/report.hpp"
@@ -15,8 +16,8 @@ struct ComparedRun {
 
 [[nodiscard]] Document document(const ComparedRun& compared);
 
-// Whether a case of the run failed, crashed or took too long, or an assertion does not hold: a comparison of what was
-// measured does not tell that.
+// Whether a case of the run failed, crashed or took too long, or an assertion does not hold. A comparison of
+// measurements does not show this.
 [[nodiscard]] bool has_failed(const model::RunReport& run);
 
 }  // namespace memsweep::reporters

@@ -24,8 +24,8 @@ struct ComparisonReport {
 
 [[nodiscard]] Document document(const ComparisonReport& report);
 
-// Returns the comparison that is part of a result of `run --against`, with the result's description; empty: the result
-// is not of `run --against`.
+// Returns the comparison in a result of `run --against`, with the result's description; empty if the result has another
+// origin.
 [[nodiscard]] std::optional<ComparisonReport> comparison_report(const model::RunReport& report);
 
 // Returns the part of a result of `run --against` that is shown below its comparison: all but the call sites, which the

@@ -19,7 +19,7 @@ struct CaseTable {
 // Returns the tables of those cases that have at least one metric to show.
 [[nodiscard]] std::vector<CaseTable> case_tables(const ComparisonReport& report, const measure::Comparison& comparison);
 
-// Writes `value`, a ratio or difference of the candidate to the base: "1.10x", "+64". Empty if the metric was not
+// Writes `value`, a ratio or difference between candidate and base, as in "1.10x" or "+64". Empty if the metric was not
 // compared.
 [[nodiscard]] std::string shift_text(const measure::MetricComparison& metric, double value);
 

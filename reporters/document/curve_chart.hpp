@@ -2,8 +2,8 @@
 //
 // Sources  curves and their titles show the first sampled repetition of each case.
 // Memory   a curve has at most 2,000 samples and 200 table rows. A long curve is divided into stretches, and the
-//          minimum and maximum of every stretch are kept. All curves of a report together have some 40,000 samples and
-//          6,000 rows.
+//          minimum and maximum of every stretch are kept. If there are many curves, each has less, so that all together
+//          have some 40,000 samples and 6,000 rows; but each may have 100 samples and 20 rows.
 #pragma once
 
 #include <algorithm>

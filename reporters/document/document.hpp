@@ -104,7 +104,7 @@ struct Section {
 // Blocks that are made only when a renderer shows them.
 using Later = std::function<Blocks()>;
 
-// Charts, which only a page draws.
+// Charts. A page draws all of them, and an SVG picture those of the first section; other writers leave them out.
 struct Charts {
     std::string title;
     std::function<std::vector<ChartSection>()> sections;

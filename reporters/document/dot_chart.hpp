@@ -1,5 +1,5 @@
-// A chart of alternatives, such as cases. Each is a dot with its interval on one common axis; the value is written
-// beside the dot.
+// A chart of alternatives, such as cases. Each alternative is a dot with its interval, on one common axis. The value is
+// written beside the dot.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Dot {
     std::string name{};  // unique, and made by inert_text()
     double value{};
     Interval interval{};
-    std::string objection{};  // ", does not fit": shown behind the value; the dot then has the colour for bad values
+    std::string objection{};  // shown behind the value: ", does not fit"; if set, the dot has the colour for bad values
 };
 
 struct DotAxis {
@@ -27,9 +27,9 @@ struct DotAxis {
     std::vector<PictureLine> lines{};
 };
 
-// Needs at least one dot, and finite values. The title is "Wall time by case". The axis is logarithmic if the largest
-// value is more than thirty times the smallest and none is 0. Otherwise the axis begins at 0. If no dot has an
-// interval, the table has no column of intervals.
+// Needs at least one dot, and finite values. The title is of the form "Wall time by case". The axis is logarithmic if
+// the largest value, end of an interval or line is more than thirty times the smallest, and all are above 0. Otherwise
+// the axis begins at 0. If no dot has an interval, the table has no column of intervals.
 [[nodiscard]] Chart dot_chart(const DotAxis& axis, const std::vector<Dot>& dots);
 
 }  // namespace memsweep::reporters

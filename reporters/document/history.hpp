@@ -1,5 +1,5 @@
 // The report of several results: their histories, then the changes of level, then every trend. A change of level is a
-// lasting change of a metric; the report names the run with which it begins.
+// lasting change of a metric. The report names the run with which the change begins.
 #pragma once
 
 #include "core/measure/history.hpp"

@@ -31,7 +31,8 @@ struct LeaksReport {
     bool at_peak{};               // true: judges the bytes live at the peak of each run; false: those live at its end
     LeakSite whole;               // the whole program; its `place` is empty
     std::vector<LeakSite> sites;  // sites that hold more in runs of more operations, most bytes per operation first
-    // Sites whose peak grows with the number of operations, but not what they hold at the end.
+    // Sites whose peak grows by the same amount with each operation, but which do not hold more at the end. Empty if
+    // `at_peak` is set.
     std::vector<LeakSite> freed_at_end;
     LeakSite mapped;                 // memory that the program maps itself, judged by its peak; its `place` is empty
     std::vector<std::string> notes;  // inert

@@ -12,8 +12,8 @@ namespace memsweep::reporters {
 // prefers neither smaller nor larger values (==, !=), or if it is on a ratio of cases.
 [[nodiscard]] std::optional<double> room_left(const model::AssertionResult& result);
 
-// Returns, of the limits that were met, the one with the smallest room_left(). nullptr: no limit with a room_left() was
-// met.
+// Returns the limit with the smallest room_left() among the limits that were met, or nullptr if none of these has a
+// room_left().
 [[nodiscard]] const model::AssertionResult* nearest_limit(const model::RunReport& report);
 
 }  // namespace memsweep::reporters

@@ -63,8 +63,8 @@ struct AxisMark {
 };
 
 // Returns at most eight values to mark on a logarithmic axis between two ends above 0. If `to` is less than five times
-// `from`, they are even steps. For bytes they are otherwise powers of two. For all other units they are powers of ten;
-// if `to` is less than 100 times `from`, also 2 and 5 times these powers.
+// `from`, the values are even steps. Otherwise they are powers of two for bytes, and powers of ten for all other units.
+// If `to` is less than 100 times `from`, 2 and 5 times the powers of ten are marked too.
 [[nodiscard]] std::vector<double> log_marks(model::Unit unit, double from, double to);
 
 // Returns two to eight round values between the ends of the picture's axis. On a logarithmic axis both ends must be

@@ -47,7 +47,8 @@ struct WhatIfReport {
     std::string not_checked;                 // if `checked` is empty: why, as a sentence, inert
     std::vector<std::string> warnings;       // sentences, inert
 };
-// Returns how much memory removing the sites saves. Absent: the replay of all events differs too much from the program.
+// Returns how much memory removing the sites saves. Absent if `checked` shows that the replay of the whole trace
+// differs too much from the program.
 [[nodiscard]] std::optional<measure::SiteReturn> return_of(const WhatIfReport& report);
 [[nodiscard]] Document document(const WhatIfReport& report);
 

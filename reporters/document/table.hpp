@@ -68,7 +68,7 @@ template <typename TextOf>  // text_of(double) -> std::string
 [[nodiscard]] std::string exact_interval_text(const Interval& ends, model::Unit unit);  // with the ends as exact_text()
 
 [[nodiscard]] Cell value_cell(std::optional<double> value, model::Unit unit);
-[[nodiscard]] Cell count_cell(std::uint64_t count, Tone tone = Tone::plain);  // all digits, without separators
+[[nodiscard]] Cell count_cell(std::uint64_t count, Tone tone = Tone::plain);  // all digits, in groups: "195,313"
 
 [[nodiscard]] std::string plural(std::uint64_t count, std::string_view noun);                              // "2 cores"
 [[nodiscard]] std::string listed(const std::vector<std::string>& texts, std::string_view between = ", ");  // "a, b"

@@ -12,8 +12,8 @@
 
 namespace memsweep::reporters {
 
-// Writes for each chart: a heading, a description, the spec that the page's script draws, and the values as tables. The
-// charts are numbered from `number` on. Afterwards, `number` is the next free number.
+// Writes each chart as a heading, a description, the spec that the page's script draws, and the values as tables. The
+// charts are numbered from `number` + 1 on. Afterwards, `number` is the number of the last chart.
 [[nodiscard]] std::string charts_html(const std::vector<ChartSection>& sections, std::size_t& number);
 
 // Makes a section that the page's script fills with a flame graph. The section holds the tree of functions, and a text
@@ -32,7 +32,7 @@ struct PageScripts {
 // Returns the page's Content-Security-Policy. It allows nothing from outside, and only the scripts of scripts_html().
 [[nodiscard]] std::string content_policy(const PageScripts& scripts);
 
-// Writes the charts of a result, below each other, as one Vega-Lite 6 specification: for the Vega editor, vl2svg,
+// Writes the charts of a result, below each other, as one Vega-Lite 6 specification for the Vega editor, vl2svg or
 // Altair.
 //
 // Errors   none: a result without charts makes a specification without views.

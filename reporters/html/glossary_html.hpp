@@ -1,4 +1,4 @@
-// Explains the glossary's words at the end of each page that uses these words. So a reader of the page needs no other
+// Explains, at the end of a page, the words of the glossary that the page uses. So a reader of the page needs no other
 // document.
 //
 // Sources  docs/glossary.md, compiled into the program.

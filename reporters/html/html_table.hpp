@@ -12,7 +12,8 @@ struct TableLook {
     bool is_sortable{};  // clicking a header sorts the table, by the page's script
 };
 
-// `id` must be unique in the page. If consecutive rows have the same key, their key cells become one cell.
+// `id` must be unique in the page. If consecutive rows agree in a key column and in all columns before it, their cells
+// in this column become one cell. Only the last key column keeps a cell for each row.
 [[nodiscard]] std::string table_html(const Table& table, const std::string& id, TableLook look = {});
 
 // Returns the CSS class of the tone, such as "bad"; empty for a plain tone.

@@ -9,13 +9,13 @@
 
 namespace memsweep::reporters {
 
-// Returns third_party/vega/vega.bundle.js, which draws Vega-Lite specs, without eval.
+// Returns third_party/vega/vega.bundle.js, which draws Vega-Lite specs without using eval.
 [[nodiscard]] std::string_view chart_library();
 
 // Returns report_page.js, which draws the page's charts and sorts its tables. The page can be read without this script.
 [[nodiscard]] std::string_view page_script();
 
-// Returns flame_graph.js, which draws the flame graph of call stacks, and its table.
+// Returns flame_graph.js, which draws the flame graph of call stacks and the graph's table.
 [[nodiscard]] std::string_view flame_graph_script();
 
 // Returns docs/glossary.md, a table of words and what they mean.

@@ -20,8 +20,7 @@ struct EventStamp {
     std::string_view t;
 };
 
-// Returns one line. `fields` is an object; its members follow the type and the stamp, in the order in which they are in
-// `fields`.
+// Returns one line. `fields` is an object; its members follow the type and the stamp, in their order in `fields`.
 [[nodiscard]] std::string event_line(std::string_view type, const EventStamp& stamp, const Json& fields);
 
 // Returns the fields of a warning or an assertion. They are the same as in a result.
