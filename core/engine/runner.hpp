@@ -1,9 +1,9 @@
 // Runs a plan in the order that its schedule gives. The report grows with every repetition.
 //
-// Errors   a case that crashes, times out or runs out of memory ends with a reason; the other cases go on. In a sweep
-//          the cases share a worker: if one fails, all later cases of the sweep end too, and its earlier cases go on.
-//          If one of several cases that run at the same time fails, the others of them go on. An interruption ends the
-//          run; the report keeps all measurements made so far and says `interrupted`.
+// Errors   a case that crashes, times out or runs out of memory ends with a reason; the other cases go on, even those
+//          that run at the same time. In a sweep the cases share a worker: if one fails, all later cases of the sweep
+//          end too, and the earlier cases of the sweep go on. An interruption ends the run; the report keeps all
+//          measurements made so far and says `interrupted`.
 // Memory   the runner touches as much memory as the largest case is estimated to need: before the first case, and again
 //          after 10 s without use of memory. On a virtual machine the very first touch of a page costs several times as
 //          much as a later one.

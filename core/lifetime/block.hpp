@@ -42,8 +42,8 @@ struct alignas(64) Block {
     Discipline*
         discipline{};  // notified when the last handle is dropped; nullptr: never used, or the buffer has another owner
     Block* next{};     // the next block in the list that this block is in
-    // By the steady clock: when the block was dropped. Before the drop: when the block was made, if the discipline
-    // records ages. A block of a heap with a thread cache (`cached`) has no time; for such a block this field holds the
+    // The time, by the steady clock, at which the block was dropped. Before the drop, the time at which it was made, if
+    // the discipline records ages. A block of a heap with a thread cache (`cached`) has no time: its field holds the
     // place().
     std::int64_t since_ns{};
     std::uint32_t index{};                   // its index in the slab
@@ -102,8 +102,8 @@ inline void watch(Block& block) noexcept
 // Adds a handle. False if the block is released: a released block cannot be revived.
 [[nodiscard]] bool try_add_handle(Block& block) noexcept;
 
-// Adds a handle for a caller that already holds one, so the block should not be released. False: it is released even
-// so, because a stray release dropped the caller's handle.
+// Adds a handle for a caller that already holds one. False: a stray release has dropped the caller's handle, and so
+// released the block.
 [[nodiscard]] inline bool add_handle(Block& block) noexcept
 {
     if (block.local) {
@@ -116,9 +116,9 @@ struct Drop {
     bool last{};   // the caller released the block and must pass it on to be freed
     bool stray{};  // there was no handle to drop; the count is as before
 };
-// The rare cases of drop_handle(). drop_local_handle(): only one thread counts the handles. finish_drop(): the drop has
-// made the count `count`, which stands for no handle or fewer. Other threads may see this count until finish_drop()
-// corrects it.
+// The rare cases of drop_handle(). drop_local_handle() is for a block whose handles only one thread counts.
+// finish_drop() is for a drop after which the count (`count`) stands for zero handles or fewer. Other threads may see
+// this count until finish_drop() corrects it.
 [[nodiscard]] Drop drop_local_handle(Block& block) noexcept;
 [[nodiscard]] Drop finish_drop(Block& block, std::int64_t count) noexcept;
 

@@ -5,8 +5,8 @@
 // decide where a new buffer comes from.
 //
 // Units    bytes, blocks, counts, nanoseconds of the steady clock.
-// Cost     the measured time includes unreachable(). For refcount it costs the free itself; for all other disciplines
-//          it costs a list push, a clock read and counters.
+// Cost     unreachable() is part of the measured time. For refcount this call costs the free itself; for a
+//          discipline that delays frees, usually a list push, a clock read and counters.
 // Threads  any thread may make any call at any time, except for scopes, which belong to one thread.
 // Ownership  holds the blocks that it delays, and frees them when it is destroyed. A discipline whose purpose is to
 //            leak does not free them.
@@ -55,7 +55,7 @@ struct DisciplineStats {
     std::uint64_t idle_bytes{};  // kept for reuse
     LatencySummary release_latency;
 
-    static const std::array<std::uint64_t DisciplineStats::*, 13> sums;  // the fields that count events
+    static const std::array<std::uint64_t DisciplineStats::*, 13> sums;  // the fields that add up
 };
 
 inline constexpr std::array<std::uint64_t DisciplineStats::*, 13> DisciplineStats::sums{

@@ -26,8 +26,8 @@ namespace memsweep::lifetime {
 [[nodiscard]] std::unique_ptr<Discipline> make_early_free(const model::ReleaseSpec& spec,
                                                           std::unique_ptr<Discipline> fallback, Reclaimer& reclaimer);
 
-// bump_disciplines.cpp: blocks are allocated by moving a pointer, and freed at the end of a scope or in the reverse
-// order, as a stack.
+// bump_disciplines.cpp: blocks are allocated by moving a pointer, and freed at the end of a scope or, as on a stack, in
+// the reverse order.
 [[nodiscard]] std::unique_ptr<Discipline> make_arena(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 [[nodiscard]] std::unique_ptr<Discipline> make_stack(const model::ReleaseSpec& spec, Reclaimer& reclaimer);
 

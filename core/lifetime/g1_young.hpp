@@ -1,6 +1,6 @@
-// The young generation of the JVM's G1 collector, for a heap of a given size. A collection comes before an array is
-// made whose objects no longer fit eden. Objects do not cross regions. Small objects, and larger ones if they fit, lie
-// in a thread-local buffer. The space that is left in a full region serves a later buffer.
+// The young generation of the JVM's G1 collector, for a heap of a given size. If the objects of the next array no
+// longer fit eden, a collection comes before the array is made. Objects do not cross regions. Small objects, and larger
+// ones if they fit, lie in a thread-local buffer. The space that is left in a full region serves a later buffer.
 //
 // Sources  OpenJDK 17, share/gc/g1/g1AllocRegion.cpp (MutatorAllocRegion, with its retained region) and
 //          share/gc/shared/threadLocalAllocBuffer.cpp. A buffer is a 50th of eden, at most half a region. If one of the

@@ -4,8 +4,9 @@
 // Cost     a few nanoseconds to take or to put a block. A call compares the cache and the size with those that the
 //          thread used last. If they are equal, it only has to load and store a pointer to the block that was put last.
 //          Older blocks are in a list.
-// Memory   a shard of 256 entries per thread. An entry keeps blocks of one size at a time. At most 64 threads have a
-//          shard; further threads cache nothing.
+// Memory   a shard of 256 entries per thread. An entry keeps blocks of one size at a time. There are 64 shards. A
+//          thread takes a new one when it first uses the cache, and whenever it comes back from another cache. When all
+//          are taken, a thread that needs one caches nothing.
 // Threads  any; a shard belongs to one thread and lives as long as the cache.
 // Ownership  the owner of the cache frees the blocks that are kept: see take_any().
 #pragma once

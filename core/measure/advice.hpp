@@ -4,7 +4,7 @@
 // Gain and cost have different tests. Memory repeats nearly to the byte in most programs, so a few pairs prove a gain.
 // Time varies more, so its test assumes nothing about the noise (paired.hpp), and may be stopped after any pair.
 //
-// Units    memory in bytes, time in seconds. Ratios are with the setting / without it.
+// Units    memory in bytes, time in seconds. A ratio is the value with the setting divided by the value without it.
 // Cost     O(n^2 log n) for n pairs.
 #pragma once
 
@@ -23,7 +23,7 @@ struct LeastGain {
     double share{0.03};
     std::uint64_t bytes{std::uint64_t{1} << 20U};
 
-    // Returns the gain in bytes: `share` of `memory`, which is used without the setting, but at least `bytes`.
+    // Returns the gain in bytes: `share` of `memory`, but at least `bytes`. `memory`: what is used without the setting.
     [[nodiscard]] double of(double memory) const;
 };
 
@@ -34,8 +34,7 @@ enum class Claim : std::uint8_t { open, proven, refuted };
 
 struct Judged {
     Claim claim{};
-    // The ratio with the setting / without it. Of a gain (memory): the mean over the pairs. Of a price (time): the
-    // Hodges-Lehmann estimate.
+    // For a gain (memory), the mean of the pairs' ratios. For a price (time), the Hodges-Lehmann estimate of the ratio.
     double ratio{1};
     std::optional<std::array<double, 2>> ci95{};  // of the ratio; nullopt for fewer than three pairs
     std::size_t pairs{};

@@ -21,7 +21,7 @@ struct CanaryLimits {
     // After this many repeats a round is kept in any case, and its canary times count as normal.
     std::size_t repeats_of_round{2};
     double repeats_per_round{
-        0.25};  // most repeats in total, as a share of all rounds (rounded up); it ends comparisons on a busy machine
+        0.25};  // most repeats in total, as a share of all rounds (rounded up), so that every comparison ends
 };
 
 class CanaryRule {

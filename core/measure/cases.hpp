@@ -75,7 +75,7 @@ struct CaseGroup {
 };
 
 // Groups of cases that differ only in the parameter `mode`, in the order of their first cases. Cases without `mode` or
-// with another status than ok are left out. The base of a group is refcount if there is one, else the first case.
+// with a status other than ok are left out. The base of a group is refcount if there is one, else the first case.
 [[nodiscard]] std::vector<CaseGroup> mode_groups(std::span<const model::CaseReport> cases);
 
 // Groups of cases that differ only on `axis`. The base of a group is the case with the value `base`. Groups without
@@ -87,7 +87,8 @@ struct CaseGroup {
 inline constexpr std::string_view phase_axis = "phase";
 
 // Turns each phase of a result's cases into a case, so that phases can be compared like cases. Such a case has one more
-// parameter, `phase`. Its metrics are the phase's time, its faults and their causes.
+// parameter, `phase`. Its metrics are the phase's time, its page faults, and the parts of the time that went to page
+// faults, to the allocator and to waits for collections.
 //
 // Cost     makes one case for each phase of each case. Points and series are left out.
 // Errors   none: a case without phases (skipped, or of an earlier version) makes no case.
@@ -100,7 +101,7 @@ inline constexpr std::string_view phase_axis = "phase";
 // and that of the memory.
 //
 // Units    the metric's own; a cell is a median over the repetitions.
-// Errors   none: a cell that was not measured has no value, but the case's reason.
+// Errors   none: a cell that was not measured has the case's reason instead of a value.
 
 // Parameters that are numbers of NUMA nodes.
 inline constexpr std::string_view cpu_node_param = "cpu_node";

@@ -4,12 +4,11 @@
 // Sources  Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023). Cuts are searched in
 //          overlapping intervals of fixed lengths: the whole sequence, halves, quarters and so on. So a rise is found
 //          even if the level falls again later. In each interval every possible cut is tried. Mann-Whitney's U test
-//          compares the values before the cut with those after it. The test is exact if there are no ties; its p is
-//          never below the smallest that so few values can have. The lowest p of all cuts tried, times their number
+//          compares the values before the cut with those after it. The test is exact for few values without ties; its p
+//          is never below the smallest that so few values can have. The lowest p of all cuts tried, times their number
 //          (Bonferroni), is the p of the best cut. At the end, cuts() moves each cut, but not beyond the next cut on
-//          either side. It chooses the position with the smallest sum of distances: those of the values before the cut
-//          from the median of these values, and those of the values after it from the median of those. Nothing is
-//          random.
+//          either side. The new position minimizes the sum of the distances of all values from the median on their side
+//          of the cut. Nothing is random.
 // Cost     tries about n log n cuts for n values.
 // Errors   none: fewer than 2 * min_segment values have no cut.
 #pragma once

@@ -82,8 +82,8 @@ struct Finding {
         about{};
 };
 
-// The code of a warning that is also a finding: other work disturbs the machine, because the times of a canary varied.
-// A canary is a fixed computation or copy that runs before the cases.
+// The code of a warning that is also a finding. It says that other work disturbed the machine before the cases, as
+// shown by the varying times of a canary (a fixed computation or copy) or by steal time.
 inline constexpr std::string_view busy_machine_code = "busy-machine";
 
 [[nodiscard]] std::vector<Finding> findings(const model::RunReport& report);

@@ -7,8 +7,8 @@
 // Cost     linear in the size of the results.
 // Memory   until finish(): the values of all repetitions, 8 bytes each. Nothing else of the cases is kept.
 // Errors   invalid_input, with the name of the result that cannot be added: its scenario is not that of the first
-//          result (unless forced), its run is already in another result, or a metric has another unit than in an
-//          earlier result. Scenarios of probes need only the same name, because the machine decides which cases they
+//          result (unless forced), its run is already in another result, or the unit of a metric differs from that in
+//          an earlier result. Scenarios of probes need only the same name, because the machine decides which cases they
 //          have.
 #pragma once
 
@@ -52,8 +52,8 @@ class FleetBuilder {
 
     [[nodiscard]] base::Expected<void> add(const std::string& source, const model::RunReport& report);
 
-    // Call this after at least one result was added. `tags`: by host name, the tags of a host that are added to those
-    // in the results.
+    // Call this after at least one result was added. `tags`: by host name, the tags that the host gets in addition to
+    // those in the results.
     [[nodiscard]] model::Fleet finish(const Expectation& expectation,
                                       const std::map<std::string, std::map<std::string, std::string>>& tags);
 
@@ -160,7 +160,7 @@ struct FleetJudgement {
 [[nodiscard]] bool is_healthy(const model::Fleet& fleet, const FleetJudgement& judgement);
 
 // Compares two runs of one fleet: how each quantity changed over the hosts that both runs have, and which hosts changed
-// in another way than most hosts.
+// differently from most hosts.
 //
 // Every host is compared with itself, so differences between hosts cancel. The median of the hosts' changes decides
 // whether a quantity changed: by its size, its interval and a test, as in any comparison (verdict.hpp). A host is named

@@ -1,17 +1,17 @@
-// Puts many results in the order in which they were run. Shows the value of each metric in each run, and the runs from
-// which on a metric had another level.
+// Puts many results in the order in which they were run. Shows the value of each metric in each run, and the runs at
+// which the level of a metric changed.
 //
 // Results whose scenarios and machines have the same fingerprints make one history. Each run gives one point per
 // metric: the median of its repetitions. A disturbance of a run affects all its repetitions, so repetitions do not
 // count as further runs.
 //
 // Sources  change_points.hpp for metrics that vary. It finds cuts: pairs of successive runs between which the level of
-//          a metric may have changed. The best cut of each metric is tested first, those of all metrics together
-//          (Benjamini-Hochberg). Further cuts of a metric are tested at the significance level that this leaves
-//          (Benjamini and Bogomolov 2014). A cut counts as a change only if the change between the runs before it and
-//          the runs after it is also large enough and has an interval that excludes "no change", as in any comparison
-//          (verdict.hpp). An exact counter changes at a run whose median differs from the previous level by more than
-//          the threshold. No random numbers are used.
+//          a metric may have changed. First, the best cuts of all metrics are tested together (Benjamini-Hochberg).
+//          Further cuts of a metric are tested at the significance level that this leaves (Benjamini and Bogomolov
+//          2014). A cut counts as a change only if the change between the runs before it and the runs after it is also
+//          large enough and has an interval that excludes "no change", as in any comparison (verdict.hpp). An exact
+//          counter changes at a run whose median differs from the previous level by more than the threshold. No random
+//          numbers are used.
 // Memory   of each result, only the median and interval of every metric are kept.
 // Errors   none: a metric with too few runs has no changes, and its `too_few_runs` is set.
 #pragma once

@@ -28,7 +28,7 @@ struct HeldAfter {
 
 enum class Growth : std::uint8_t {
     none,    // the last step does not leave more memory behind
-    late,    // only the last steps leave more behind, perhaps because of something that happens once in many operations
+    late,    // the last step leaves more behind, but an earlier one does not: perhaps a rare event caused the growth
     steady,  // every step leaves more behind
 };
 

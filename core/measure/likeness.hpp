@@ -1,11 +1,11 @@
 // Decides whether two results may be compared at all: they must have the same scenario and the same kind of machine.
 //
 // Sources  the fingerprints decide. Scenarios with different fingerprints are still alike if only their assertions
-//          differ, or if one of them has more cases. In every case, the fingerprints of those cases that are in both
-//          must be equal. Messages name the facts that make the fingerprints different. A file that a program reads is
-//          in no fingerprint: its contents are compared if both results know them. Results of `probe` from two
-//          different machines may be compared, because comparing machines is their purpose. If both machines were
-//          probed in the same way, their cases may differ too, because the machine decides which cases there are.
+//          differ, or if one of them has more cases. Either way, the cases that both have must have equal fingerprints.
+//          Messages name the facts that make the fingerprints different. A file that a program reads is in no
+//          fingerprint: its contents are compared if both results know them. Results of `probe` from two different
+//          machines may be compared, because comparing machines is their purpose. If both machines were probed in the
+//          same way, their cases may differ too, because the machine decides which cases there are.
 #pragma once
 
 #include <map>

@@ -5,8 +5,8 @@
 // Cost     one fork of this process per program. All programs wait until the last one is ready, and are then started by
 //          one message each. On a machine whose processors are busy, two programs begin 0.1 to 0.5 ms apart in a
 //          quarter of the runs (2-core VM).
-// Errors   never an exception. Each Attempt says how its program ended; `broken`: its supervisor was lost. A lost
-//          supervisor does not change the attempts of the other programs.
+// Errors   never an exception. Each Attempt says how its program ended. If a supervisor is lost, its program's attempt
+//          is `broken`; the attempts of the other programs do not change.
 // Threads  call from one thread; this process must have no other thread, because it forks. Stop signals to this process
 //          are passed on to every half.
 #pragma once
@@ -24,8 +24,8 @@ namespace memsweep::engine {
 
 struct Half {
     // Runs in the forked copy. It calls `ready` with CommandLaunch::gate(), through which the parent process starts the
-    // program. It calls `started` with the program's pid. Of the Attempt that it returns, the parent process gets only
-    // the parts that exist for foreign programs: no points, phases, slots or series.
+    // program. It calls `started` with the program's pid. The parent process gets only a part of the returned Attempt:
+    // ending, reason, CommandUse and checksum, and of `at_end` the working set and why it was not read.
     std::function<Attempt(const std::function<void(int pid)>& started, const std::function<void(int gate)>& ready)>
         measure;
     std::function<void(int pid)> started;  // called in the parent process

@@ -3,10 +3,10 @@
 //
 // Samples count a page once for each process that shares it. To count every page only once, page tables must be walked
 // (sys::with_shared_once). Such a walk is too expensive for every sample. But the result of a walk bounds the memory at
-// later samples, because private memory becomes shared only by fork. Until the next fork, a sample counts no page
-// repeatedly that the sample at the walk did not count repeatedly; this gives a lower bound. And the memory has grown
-// at most by the pages that are new since the walk; this gives an upper bound. Another walk is made only if the upper
-// bound exceeds the value of interest, such as the peak so far.
+// later samples, because private memory becomes shared only by fork. Until the next fork, a sample overcounts the
+// memory by no more than the sample at the walk did; this gives a lower bound. And the memory has grown at most by the
+// pages that are new since the walk; this gives an upper bound. Another walk is made only if the upper bound exceeds
+// the value of interest, such as the peak so far.
 //
 // Units    bytes.
 // Threads  one.

@@ -1,10 +1,10 @@
 // Supervises one run of a foreign program: starts the program, samples its memory from outside, and ends it with all
 // its descendants.
 //
-// At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL a second
-// later. Descendants that outlive the program are killed and reaped. A process that has changed to another user cannot
-// be killed: ProgramEnd::runs_on names it, and run() does not wait for its end. All output is read, even if only its
-// last lines are kept.
+// At the timeout, or when the user stops the run, the program and its descendants get SIGTERM, and SIGKILL at most a
+// second later. Descendants that outlive the program are killed and reaped. A process that has changed to another user
+// cannot be killed: ProgramEnd::runs_on names it, and run() does not wait for its end. Output that the program writes
+// into our pipes is read to its end, even if only its last lines are kept.
 //
 // Units    Wall time runs from just before the program's process is made until the kernel notifies us of its end.
 // Errors   in ProgramEnd: `ending` and `reason`. `broken`: the program could not be started, or the supervision failed.
@@ -54,7 +54,7 @@ struct ProgramEnd {
     bool was_asked_to_end{};  // it got SIGTERM because it went on after the end of its work
 };
 
-// The longest time from a program's timeout until all of its processes have ended.
+// The longest time from a program's timeout until Supervision::run() returns.
 inline constexpr std::chrono::nanoseconds longest_ending = std::chrono::seconds{13};
 
 class Supervision {
@@ -64,13 +64,13 @@ class Supervision {
     {
     }
 
-    // Makes all later programs run under the recorder's library, which counts or records their allocations into
-    // `folder` with these options. `looks` observes each program and its descendants while they run; it must outlive
-    // this object.
+    // Makes all later programs run under the recorder's library. With these options, the library counts or records
+    // their allocations and writes into `folder`. `looks` observes each program and its descendants while they run; it
+    // must outlive this object.
     void record_with(const std::string& recorder, const std::string& folder, std::string options,
                      trace::TreeLooks& looks);
 
-    // Sets the constraints of the next program.
+    // Sets the constraints of all later programs.
     void hold(const Hold& hold);
 
     // Runs a program. `sampler`: null if the program's memory is not sampled.
@@ -95,11 +95,11 @@ class Supervision {
     void watch(const sys::GuardedProgram& running, std::chrono::nanoseconds begin, std::chrono::nanoseconds interval,
                TreeSampler* sampler, EndWatch* end_watch, ProgramEnd& end);
 
-    // Waits for at most `wait`, reading the program's output meanwhile. Returns true as soon as the program has ended;
-    // false: it still runs after `wait`.
+    // Waits until the program has ended or printed something, a stop signal has come, or `wait` has passed. Reads what
+    // was printed. Returns true if the program has ended.
     bool wait_for_end(const sys::GuardedProgram& running, std::chrono::nanoseconds wait);
 
-    // Sends SIGTERM to the program and all its descendants, and SIGKILL a second later.
+    // Sends SIGTERM to the program and all its descendants, and SIGKILL at most a second later.
     void stop(const sys::GuardedProgram& running);
 
     const sys::Clock& clock_;

@@ -85,8 +85,8 @@ struct FaultCosts {
     double shared_again{};  // shared memory, first touch of a page that is in the page cache, as after a soft trim
 };
 
-// The work of replay steps. A replay that times every call does not change thread_ns, events, transferred_bytes and the
-// figures of the memory at the last event.
+// The work of replay steps. A replay that times every call leaves thread_ns, events, transferred_bytes and the figures
+// of the memory at the last event as they are.
 struct ReplayRecord {
     std::int64_t thread_ns{};  // sum over all threads
     std::uint64_t events{};
@@ -140,7 +140,7 @@ struct StepCount {
     }
 };
 
-// The counts of steps. The index of a count is the metric that shows the count, or that is computed from it.
+// The counts of steps. Each count is indexed by the metric that shows it, or that is computed from it.
 class StepCounts {
   public:
     [[nodiscard]] StepCount& operator[](model::MetricId metric) { return counts_[model::index_of(metric)]; }
@@ -172,7 +172,7 @@ struct StepRecord {
     std::uint64_t arrays{};           // allocated over the repetition
     std::uint64_t allocated_bytes{};  // over the repetition
     std::uint64_t baseline_working_set_bytes{};
-    std::uint64_t own_bytes{};  // part of the baseline: mapped files, and memory of the replayer itself
+    std::uint64_t own_bytes{};  // a part of the baseline, namely mapped files and the replayer's own memory
     std::uint64_t baseline_huge_page_bytes{};
     std::uint64_t end_working_set_bytes{};
     std::uint64_t peak_working_set_bytes{};  // VmHWM + hugetlb

@@ -18,8 +18,8 @@ void write_text(std::string_view text, std::array<char, size>& into)
     text.copy(into.data(), into.size() - 1);
 }
 
-// Reads a text that write_text() wrote. If the field lacks the zero at the end, as a field that another process filled
-// may, the text is the whole field.
+// Reads a text that write_text() wrote. If another process has filled the field without a zero at the end, the text is
+// the whole field.
 [[nodiscard]] inline std::string read_text(std::span<const char> field)
 {
     return {field.data(), ::strnlen(field.data(), field.size())};

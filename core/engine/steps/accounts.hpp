@@ -98,9 +98,9 @@ class Accounts {
     // `gives_back`). No measured time includes these readings.
     void look_at_replay(std::chrono::nanoseconds settle, bool gives_back, const sys::Clock& clock);
 
-    // For a replay that only times its calls, because an earlier replay of the same trace has been counted already:
-    // call counts() before it, and pass the result to leave_out_since() after it. Then no count includes the replay's
-    // arrays, bytes, collections and use of pools.
+    // A replay may serve only to time its calls, because an earlier replay of the same trace has been counted already.
+    // Call counts() before such a replay, and pass the result to leave_out_since() after it. Then the replay's arrays,
+    // bytes, collections and use of pools are in no count.
     struct Counts {
         std::uint64_t arrays{};
         std::uint64_t bytes{};
@@ -120,7 +120,7 @@ class Accounts {
     [[nodiscard]] memory::PoolStats pool_stats();
 
     // Counts the outstanding arrays (acquired and not freed), including those that earlier repetitions left in this
-    // memory. Only the arrays of this repetition are also counted by name.
+    // memory. Only unreachable arrays of this repetition are also counted by name.
     void count_outstanding();
 
     void fill_point(PointRecord& point, const Sample& sample, std::chrono::nanoseconds now);

@@ -44,8 +44,8 @@ class Accesses {
         return allowed;
     }
 
-    // Runs `access`, which accesses the array and `beyond` bytes past its end, unless the array's memory must not be
-    // used. Counts a fault during the access as a defect.
+    // Runs `access` if the array's memory may be used. `access` accesses the array and `beyond` bytes past its end. A
+    // fault during the access is counted as a defect.
     template <typename Access>
     void run(const array::Array& array, std::uint16_t slot, std::uint64_t beyond, const Access& access)
     {

@@ -6,8 +6,9 @@
 //
 // Units    nanoseconds of CLOCK_MONOTONIC, bytes, counts.
 // Threads  the worker's interpreter writes the record. While the steps run, the driver reads only the atomics of
-//          RunHeader and the gauges. It reads everything else after `finished` or after the worker has ended.
-// Errors   parse_run_region() returns invalid_input for a region that this build of memsweep did not write.
+//          RunHeader and the gauges. It reads everything else after the worker has answered (worker.hpp) or ended.
+// Errors   parse_run_region() returns invalid_input if the region was written with records of other sizes, or if a
+//          section does not fit into it.
 #pragma once
 
 #include <array>
@@ -34,7 +35,7 @@ struct ReplayPlace {
 enum class RunState : std::uint32_t {
     waiting,
     running,
-    counting,  // the steps are done; the worker counts what is left, measures fault costs and so on
+    counting,  // the steps are done; the worker counts what is left and compares the data of transfers
     finished,
     refused,  // the memory resource refused an allocation
     unmet,    // the machine lacks what a step needs, or a driver refused memory

@@ -8,8 +8,8 @@
 // Cost     a step's system calls belong to its time. The trim policy takes a snapshot of /proc/self/smaps_rollup before
 //          each operation. Snapshots and the policy's trims are left out of every time. The later page faults show how
 //          much the trims cost the program.
-// Errors   Refusal: the memory refused an allocation. If the kernel refuses a trim or a prefetch, the count of that
-//          operation becomes unknown.
+// Errors   Refusal: the memory refused an allocation, the machine lacks the node of a migrate step, or a share step got
+//          no second process. If the kernel refuses a trim or a prefetch, the count of that operation becomes unknown.
 // Threads  the interpreter's.
 #pragma once
 

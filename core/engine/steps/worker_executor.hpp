@@ -1,7 +1,8 @@
 // Runs repetitions in worker processes and watches them from outside.
 //
 // While a repetition runs, the driver (the process of this object) samples the worker's resident set from /proc and its
-// live bytes from the shared counters, at the case's interval. The worker itself has no work with these series.
+// live bytes from the shared counters, at the case's interval or every 50 ms, whichever is shorter. The worker itself
+// has no work with these series.
 //
 // Units    series times are seconds since the repetition's first step (CLOCK_MONOTONIC of both processes is one clock).
 // Errors   if a worker dies, hangs past the timeout or breaks the protocol, the Attempt says so; run() never throws.
@@ -45,7 +46,7 @@ class WorkerExecutor final : public Executor {
         sys::Channel channel;
         sys::SharedRegion gauges;
         model::AllocatorSpec allocator;
-        sys::OomKills oom_kills;  // counted before the worker was started
+        sys::OomKills oom_kills;  // counted just after the worker was started
         bool driver_is_open{};
     };
 
