@@ -52,6 +52,15 @@ class Series(CliTest):
                                                     release={"mode": "${axis.mode}"}, steps=[*steps, sample("end")]))
                 self.check(name)
 
+    def test_no_more_samples_than_the_interval_asks_for(self):
+        for interval, seconds in (("10ms", 0.01), ("150ms", 0.15)):
+            self.write("slow.json", scenario("slow", repetitions=1, warmup=0, series={"interval": interval},
+                                             steps=[alloc(size=HELD), idle("900ms"), drop(), sample("end")]))
+            self.expect(0, "run", "slow.json", "-q", "-o", "r.json")
+            (case,) = self.result("r.json")["cases"]
+            for series in case["series"]:
+                self.assertLessEqual(len(series["t"]), series["t"][-1] / seconds + 3, f"{series['name']}, {interval}")
+
     def test_of_every_memory_whose_faults_are_priced(self):
         for memory in ({"resource": "malloc"}, {"resource": "pages"}, {"resource": "pages", "pages": "thp"}, {"resource": "memfd"}):
             name = "_".join(memory.values())

@@ -227,6 +227,7 @@ void WorkerExecutor::watch(const RunRegion& region, const RunLimits& limits, Att
     const nanoseconds step = sampling ? std::min(limits.series.interval, signal_check_interval) : signal_check_interval;
     const nanoseconds deadline = clock_.now() + limits.timeout;
     nanoseconds next = clock_.now() + step;
+    nanoseconds next_sample = clock_.now() + limits.series.interval;
     std::array<char, 16> buffer{};
     attempt.ending = Ending::crashed;
     while (true) {
@@ -239,8 +240,9 @@ void WorkerExecutor::watch(const RunRegion& region, const RunLimits& limits, Att
             attempt.ending = Ending::finished;
             break;
         }
-        if (sampling) {
+        if (sampling && clock_.now() >= next_sample) {
             sampler.sample(region, *worker_->gauges.data<Gauges>(), clock_.now());
+            next_sample = std::max(next_sample + limits.series.interval, clock_.now());
         }
         next = std::max(next + step, clock_.now());
         if (signals_.pending()) {

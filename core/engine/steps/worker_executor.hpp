@@ -1,8 +1,7 @@
 // Runs repetitions in worker processes and watches them from outside.
 //
 // While a repetition runs, the driver (the process of this object) samples the worker's resident set from /proc and its
-// live bytes from the shared counters, at the case's interval or every 50 ms, whichever is shorter. The worker itself
-// has no work with these series.
+// live bytes from the shared counters, at the case's interval. The worker itself has no work with these series.
 //
 // Units    series times are seconds since the repetition's first step (CLOCK_MONOTONIC of both processes is one clock).
 // Errors   if a worker dies, hangs past the timeout or breaks the protocol, the Attempt says so; run() never throws.
