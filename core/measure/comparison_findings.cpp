@@ -104,7 +104,10 @@ void add_cases(const Comparison& comparison, std::vector<Finding>& findings)
             of_case[index], [](const MetricComparison* metric) { return is_change(metric->verdict); });
         if (changed || (comparison.is_between && pairs[index].base->status == model::Status::ok &&
                         pairs[index].candidate->status == model::Status::ok)) {
-            found.push_back(case_finding(comparison, pairs[index], comparison.cases[index], of_case[index]));
+            Finding finding = case_finding(comparison, pairs[index], comparison.cases[index], of_case[index]);
+            if (!finding.metrics.empty()) {  // else there are too few repetitions even for the ratio of the times
+                found.push_back(std::move(finding));
+            }
         }
     }
     std::ranges::stable_sort(found, {}, &Finding::importance);

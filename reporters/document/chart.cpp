@@ -128,17 +128,17 @@ LogAxis log_axis(model::Unit unit, double least, double largest, double least_sp
         return made;
     }
     const double factor = std::max(beyond, std::sqrt(least_span * (least / largest)));
-    made.from = least / factor;
-    made.to = largest * factor;
+    const double from = least / factor;
+    const double to = largest * factor;
     const auto number = [&](double at) {
         return unit == model::Unit::bytes ? Json(at) : chart_number(at);  // 1 MiB has seven digits
     };
     Json values = Json::array();
-    for (const double mark : log_marks(unit, made.from, made.to)) {
+    for (const double mark : log_marks(unit, from, to)) {
         values.push_back(number(mark));
     }
     made.axis["values"] = std::move(values);
-    made.domain = {number(made.from), number(made.to)};
+    made.domain = {number(from), number(to)};
     return made;
 }
 

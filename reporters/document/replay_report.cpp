@@ -114,7 +114,7 @@ std::string memory_text(double bytes)
 
 constexpr std::string_view replay_spec = R"json({
 "data": {"values": []},
-"width": 640,
+"width": 640, "height": 360,
 "usermeta": {"room": 150},
 "encoding": {
   "x": {"field": "time", "type": "quantitative", "scale": {"type": "log", "nice": false, "padding": 20}},
@@ -130,7 +130,7 @@ constexpr std::string_view replay_spec = R"json({
   {"mark": {"type": "point", "filled": true, "size": 90, "opacity": 1},
    "encoding": {"shape": {"field": "front", "type": "nominal", "legend": null,
       "scale": {"domain": ["yes", "no"], "range": ["circle", "cross"]}}}},
-  {"mark": {"type": "text", "style": "value", "align": "left", "dx": 9, "dy": {"expr": "datum.name_dy"}},
+  {"mark": {"type": "text", "style": "value", "align": "left", "dx": 9, "dy": -8},
    "encoding": {"text": {"field": "case", "type": "nominal"}}}
 ]})json";
 
@@ -147,65 +147,9 @@ Json replay_record(const Replayed& one, const ChartUnit& time, const ChartUnit& 
             {"front", one.on_front ? "yes" : "no"}};
 }
 
-constexpr double plot_height = 360;  // in pixels
-
-// Where a name stands: to the right of its point and above it, in pixels of the narrowest plot.
-struct PlacedName {
-    double left{};
-    double right{};
-    double point{};  // from the top
-    double dy{-8};
-};
-
-// Names of points that lie close to each other would cover each other: the lower one is moved down.
-void spread(std::vector<PlacedName>& names)
-{
-    constexpr double line = 13;
-    std::vector<PlacedName*> placed;
-    std::vector<PlacedName*> order;
-    std::ranges::transform(names, std::back_inserter(order), [](PlacedName& name) { return &name; });
-    std::ranges::stable_sort(order, {}, [](const PlacedName* name) { return name->point; });
-    for (PlacedName* const name : order) {
-        for (bool moved = true; moved;) {
-            const auto covered = std::ranges::find_if(placed, [&](const PlacedName* other) {
-                return name->left < other->right && other->left < name->right &&
-                       std::abs(name->point + name->dy - other->point - other->dy) < line - 0.5;
-            });
-            moved = covered != placed.end();
-            if (moved) {
-                name->dy = (*covered)->point + (*covered)->dy + line - name->point;
-            }
-        }
-        placed.push_back(name);
-    }
-}
-
-// How far below its point each name stands.
-std::vector<double> name_shifts(const std::vector<Replayed>& all, std::pair<double, double> times,
-                                std::pair<double, double> bytes)
-{
-    constexpr double narrowest = 168;  // of the plot, on a phone
-    constexpr double letter = 6.5;
-    constexpr double gap = 9;
-    const auto share = [](double value, std::pair<double, double> ends) {
-        return std::log(value / ends.first) / std::log(ends.second / ends.first);
-    };
-    std::vector<PlacedName> names;
-    for (const Replayed& one : all) {
-        const double left = share(one.seconds, times) * narrowest + gap;
-        names.push_back({.left = left,
-                         .right = left + letter * static_cast<double>(one.name.size()),
-                         .point = (1 - share(one.bytes, bytes)) * plot_height});
-    }
-    spread(names);
-    std::vector<double> shifts;
-    std::ranges::transform(names, std::back_inserter(shifts), &PlacedName::dy);
-    return shifts;
-}
-
-// In this unit; `ends` are the least and the largest that is drawn of one. Returns the ends of the axis.
+// In this unit; `ends` are the least and the largest that is drawn of one.
 template <typename Ends>
-std::pair<double, double> set_axis(Json& channel, const std::vector<Replayed>& all, const ChartUnit& unit, Ends ends)
+void set_axis(Json& channel, const std::vector<Replayed>& all, const ChartUnit& unit, Ends ends)
 {
     double least = INFINITY;
     double most = 0;
@@ -219,7 +163,6 @@ std::pair<double, double> set_axis(Json& channel, const std::vector<Replayed>& a
     if (!axis.domain.is_null()) {
         channel["scale"]["domain"] = std::move(axis.domain);
     }
-    return {axis.from * unit.factor, axis.to * unit.factor};
 }
 
 }  // namespace
@@ -314,23 +257,18 @@ std::optional<Chart> replay_chart(const Cases& cases)
     const ChartUnit time = chart_unit(model::Unit::seconds, std::ranges::max(all, {}, &Replayed::seconds).seconds);
     const ChartUnit memory = chart_unit(model::Unit::bytes, std::ranges::max(all, {}, &Replayed::bytes).bytes);
     Json spec = json_of(replay_spec);
-    spec["height"] = plot_height;
-    spec["encoding"]["x"]["title"] = fmt::format("time per event ({}, logarithmic)", time.name);
-    const auto times = set_axis(spec["encoding"]["x"], all, time, [](const Replayed& one) {
-        return std::pair{one.interval[0], one.interval[1]};
-    });
-    const auto bytes = set_axis(spec["encoding"]["y"], all, memory, [](const Replayed& one) {
-        return std::pair{one.bytes, one.bytes};
-    });
-    spec["encoding"]["y"]["title"] =
-        fmt::format("resident at the peak, above the baseline ({}, logarithmic)", memory.name);
-    const std::vector<double> shifts = name_shifts(all, times, bytes);
     Json records = Json::array();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        records.push_back(replay_record(all[i], time, memory));
-        records.elements().back()["name_dy"] = shifts[i];
+    for (const Replayed& one : all) {
+        records.push_back(replay_record(one, time, memory));
     }
     spec["data"]["values"] = std::move(records);
+    spec["encoding"]["x"]["title"] = fmt::format("time per event ({}, logarithmic)", time.name);
+    set_axis(spec["encoding"]["x"], all, time, [](const Replayed& one) {
+        return std::pair{one.interval[0], one.interval[1]};
+    });
+    set_axis(spec["encoding"]["y"], all, memory, [](const Replayed& one) { return std::pair{one.bytes, one.bytes}; });
+    spec["encoding"]["y"]["title"] =
+        fmt::format("resident at the peak, above the baseline ({}, logarithmic)", memory.name);
     std::optional<Table> table = replay_table(cases);
     return Chart{.title = "Time against memory",
                  .about = "Nearer to the lower left is better; the dashed line joins the cases that no other has lower "

@@ -63,6 +63,11 @@ class Against(CliTest):
         for build in ("base", "candidate"):
             self.assertEqual(len(self.values(build, "allocations")), 9, build)
 
+    def test_a_pair_of_which_nothing_could_be_told_is_no_finding(self):
+        said = self.expect((0, 5), "run", "-n", "2", "-q", "--against", "true", "-r", "text", "--", "true").text
+        for finding in (line for line in said.splitlines() if line.startswith("  * ")):
+            self.assertGreater(len(finding.split()), 3, said)
+
     def test_a_program_against_itself(self):
         self.compare(0, amount(), amount(), *NO_TIMES)
         rounds = {case["repetitions"] for case in self.cases().values()}

@@ -58,6 +58,7 @@ class Series(CliTest):
                                              steps=[alloc(size=HELD), idle("900ms"), drop(), sample("end")]))
             self.expect(0, "run", "slow.json", "-q", "-o", "r.json")
             (case,) = self.result("r.json")["cases"]
+            self.assertTrue(case["series"])
             for series in case["series"]:
                 self.assertLessEqual(len(series["t"]), series["t"][-1] / seconds + 3, f"{series['name']}, {interval}")
 

@@ -6,10 +6,11 @@
 //
 // Sources  the process probe gives the working set.
 // Cost     a step's system calls belong to its time. The trim policy takes a snapshot of /proc/self/smaps_rollup before
-//          each operation. Snapshots and the policy's trims are left out of every time. The later page faults show how
-//          much the trims cost the program.
+//          each operation. No measured time includes the snapshots or the policy's trims. The later page faults show
+//          how much the trims cost the program.
 // Errors   Refusal: the memory refused an allocation, the machine lacks the node of a migrate step, or a share step got
-//          no second process. If the kernel refuses a trim or a prefetch, the count of that operation becomes unknown.
+//          no second process. If the kernel refuses a trim or a prefetch, trimmed_bytes or prefetched_bytes becomes
+//          unknown.
 // Threads  the interpreter's.
 #pragma once
 

@@ -12,8 +12,8 @@
 
 namespace memsweep::engine {
 
-// Return the class of a metric, and where its values come from, under the release mode of these steps. `usual`: what
-// they return unless the release mode changes it.
+// class_of() returns the class of a metric, provenance_of() where its values come from. Both depend on the release mode
+// of `program`; they return `usual` unless this mode changes it.
 [[nodiscard]] model::MetricClass class_of(const StepRow& row, model::MetricClass usual, const StepProgram& program);
 [[nodiscard]] model::Provenance provenance_of(const StepRow& row, model::Provenance usual, const StepProgram& program);
 
@@ -22,8 +22,8 @@ namespace memsweep::engine {
 
 void append_details(const StepContext& context, std::uint32_t repetition, model::CaseReport& report);
 
-// Adds facts to the report. A fact that an earlier repetition gave stays as it is. Always returns an empty text: unlike
-// a repetition of a program (command_report.hpp), a repetition of steps always counts.
+// Adds facts to the report. A fact that an earlier repetition gave stays as it is. Returns why this repetition does
+// not count: an empty text, because a repetition of steps always counts. For programs, see command_report.hpp.
 [[nodiscard]] std::string keep_facts(const StepProgram& program, const StepMeasurements& measured, bool has_finished,
                                      model::CaseReport& report);
 

@@ -1,5 +1,5 @@
-// The transfer steps of one repetition. Their memory is allocated before the first step. Their data are compared after
-// the last step.
+// The transfer steps of one repetition. Their memory is allocated before the first step. After the last step, the data
+// at the destinations are checked.
 //
 // Units    bytes, nanoseconds.
 // Errors   prepare() and run() return false; the record says why. Its `unmet` is set if the machine lacks something
@@ -26,7 +26,7 @@ class Transfers {
 
     [[nodiscard]] bool run(const Transfer& transfer);
 
-    // Compares the data, and adds the work of all transfers to the record.
+    // Checks the data at the destinations, and adds the work of all transfers to the record.
     void finish();
 
   private:

@@ -224,15 +224,17 @@ void WorkerExecutor::watch(const RunRegion& region, const RunLimits& limits, Att
 {
     SeriesSampler sampler{limits.series, attempt.pid};
     const bool sampling = limits.series.interval > nanoseconds::zero();
-    const nanoseconds step = sampling ? std::min(limits.series.interval, signal_check_interval) : signal_check_interval;
-    const nanoseconds deadline = clock_.now() + limits.timeout;
-    nanoseconds next = clock_.now() + step;
-    nanoseconds next_sample = clock_.now() + limits.series.interval;
+    const nanoseconds begin = clock_.now();
+    const nanoseconds deadline = begin + limits.timeout;
+    nanoseconds next_check = begin + signal_check_interval;
+    nanoseconds next_sample = begin + limits.series.interval;
     std::array<char, 16> buffer{};
     attempt.ending = Ending::crashed;
     while (true) {
         const nanoseconds now = clock_.now();
-        const auto message = worker_->channel.receive(buffer, std::clamp(next - now, nanoseconds::zero(), step));
+        const nanoseconds next = sampling ? std::min(next_check, next_sample) : next_check;
+        const auto message =
+            worker_->channel.receive(buffer, std::clamp(next - now, nanoseconds::zero(), signal_check_interval));
         if (!message || message->closed) {
             break;
         }
@@ -244,7 +246,10 @@ void WorkerExecutor::watch(const RunRegion& region, const RunLimits& limits, Att
             sampler.sample(region, *worker_->gauges.data<Gauges>(), clock_.now());
             next_sample = std::max(next_sample + limits.series.interval, clock_.now());
         }
-        next = std::max(next + step, clock_.now());
+        if (clock_.now() < next_check) {
+            continue;
+        }
+        next_check = std::max(next_check + signal_check_interval, clock_.now());
         if (signals_.pending()) {
             attempt.ending = Ending::interrupted;
             break;
