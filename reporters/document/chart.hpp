@@ -56,8 +56,6 @@ struct ChartUnit {
 struct LogAxis {
     Json axis;    // the Vega-Lite "axis" object: the ticks, with a label each
     Json domain;  // the "domain" of the scale: its two ends; null: not all values are above 0 and finite
-    double from{};
-    double to{};  // `from` and `to`: the two ends once more; both 0 if there are none
 };
 [[nodiscard]] LogAxis log_axis(model::Unit unit, double least, double largest, double least_span = 1.5);
 

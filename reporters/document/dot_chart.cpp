@@ -124,9 +124,10 @@ Chart dot_chart(const DotAxis& axis, const std::vector<Dot>& dots)
         const double high = dot.interval ? (*dot.interval)[1] : dot.value;
         take(std::min(dot.value, low), std::max(dot.value, high));
         names.push_back(dot.name);
-        picture.rows.push_back({dot.name, dot.value, low, high, value_text(dot.value, axis.unit) + dot.objection,
-                                dot.objection.empty() ? Tone::plain : Tone::bad});
-        table.rows.push_back({{.text = dot.name}, value_cell(dot.value, axis.unit)});
+        const std::string text = dot.text.empty() ? value_text(dot.value, axis.unit) : dot.text;
+        picture.rows.push_back(
+            {dot.name, dot.value, low, high, text + dot.objection, dot.objection.empty() ? Tone::plain : Tone::bad});
+        table.rows.push_back({{.text = dot.name}, {text, exact_text(dot.value, axis.unit)}});
         if (have_intervals) {
             table.rows.back().push_back({.text = interval_text(dot.interval, axis.unit)});
         }

@@ -16,6 +16,7 @@ struct Dot {
     double value{};
     Interval interval{};
     std::string objection{};  // shown behind the value: ", does not fit"; if set, the dot has the colour for bad values
+    std::string text{};       // the value as shown; empty: as value_text() writes it
 };
 
 struct DotAxis {

@@ -1,7 +1,7 @@
 #include "reporters/document/leaks.hpp"
 
 #include <algorithm>
-#include <ranges>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -144,25 +144,34 @@ Chart chart_by_operations(const LeaksReport& report)
     }
     return dot_chart({.quantity = fmt::format("live bytes {}", moment_of(report)),
                       .unit = model::Unit::bytes,
-                      .alternative = "number of operations",
+                      .alternative = "operation count",
                       .value = "median",
                       .about = "Dots are medians over the runs of the whole program. A leak grows at every step."},
                      dots);
 }
 
-Chart chart_by_site(const LeaksReport& report)
+// Absent: fewer than two sites keep bytes.
+std::optional<Chart> chart_by_site(const LeaksReport& report)
 {
     constexpr std::size_t most_sites = 10;
     std::vector<Dot> dots;
-    for (const LeakSite& site : report.sites | std::views::take(most_sites)) {
-        dots.push_back({.name = site.place, .value = site.growth.bytes});
+    std::size_t growing = 0;
+    for (const LeakSite& site : report.sites) {
+        if (site.growth.bytes > 0 && ++growing <= most_sites) {
+            dots.push_back({.name = site.place, .value = site.growth.bytes, .text = bytes_text(site.growth.bytes)});
+        }
     }
+    if (dots.size() < 2) {
+        return std::nullopt;
+    }
+    const std::string which = growing > most_sites ? fmt::format(" The {} largest of {}.", most_sites, growing) : "";
     return dot_chart({.quantity = "bytes per operation",
                       .unit = model::Unit::bytes,
                       .alternative = "call site",
                       .value = "bytes",
                       .about = "Dots are the bytes that each operation leaves behind, by the call site that asked for "
-                               "them."},
+                               "them." +
+                               which},
                      dots);
 }
 
@@ -170,8 +179,8 @@ std::vector<ChartSection> charts_of(const LeaksReport& report)
 {
     ChartSection section;
     section.charts.push_back(chart_by_operations(report));
-    if (report.sites.size() > 1) {
-        section.charts.push_back(chart_by_site(report));
+    if (auto by_site = chart_by_site(report)) {
+        section.charts.push_back(*std::move(by_site));
     }
     return {std::move(section)};
 }

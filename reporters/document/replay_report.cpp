@@ -115,7 +115,7 @@ std::string memory_text(double bytes)
 constexpr std::string_view replay_spec = R"json({
 "data": {"values": []},
 "width": 640, "height": 360,
-"usermeta": {"room": 150},
+"usermeta": {"room": 150, "spread": "case"},
 "encoding": {
   "x": {"field": "time", "type": "quantitative", "scale": {"type": "log", "nice": false, "padding": 20}},
   "y": {"field": "memory", "type": "quantitative", "scale": {"type": "log", "nice": false, "padding": 20}},
@@ -130,7 +130,7 @@ constexpr std::string_view replay_spec = R"json({
   {"mark": {"type": "point", "filled": true, "size": 90, "opacity": 1},
    "encoding": {"shape": {"field": "front", "type": "nominal", "legend": null,
       "scale": {"domain": ["yes", "no"], "range": ["circle", "cross"]}}}},
-  {"mark": {"type": "text", "style": "value", "align": "left", "dx": 9, "dy": -8},
+  {"mark": {"type": "text", "style": "value", "align": "left", "dx": 9, "dy": {"expr": "isValid(datum.name_dy) ? datum.name_dy : -8"}},
    "encoding": {"text": {"field": "case", "type": "nominal"}}}
 ]})json";
 

@@ -115,7 +115,8 @@ section.verdict { margin: 1.25rem 0; padding: 0.9rem 1.25rem; background: var(--
 section.verdict h2 { margin: 0; font-size: 1.1rem; } section.verdict details { margin: 0.5rem 0 0; }
 section.verdict ul { margin: 0.5rem 0 0; padding-left: 1.2rem; }
 section.verdict li { margin: 0.2rem 0; overflow-wrap: anywhere; font-weight: 400; }
-section.verdict li ul { margin: 0; list-style: none; padding-left: 0.8rem; color: var(--muted); }
+section.verdict li ul { margin: 0; list-style: none; padding-left: 0.8rem; }
+section.verdict li:not([class]) ul { color: var(--muted); }
 section.verdict.good { border-left-color: var(--good); }
 section.verdict.caution { border-left-color: var(--caution); }
 section.verdict.bad { border-left-color: var(--bad); }

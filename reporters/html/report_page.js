@@ -62,6 +62,33 @@
     }
   }
 
+  const lineHeight = 15;
+
+  // Names beside points that lie close to each other would cover each other: each gets the nearest free place above or
+  // below its point, inside the plot. `field` holds the names; both scales are logarithmic, with a padding.
+  function spreadNames(unit, field, width) {
+    const { x, y } = unit.encoding;
+    const padding = x.scale.padding;
+    const place = ({ scale, field: of }, value, extent) => {
+      const [from, to] = scale.domain;
+      return padding + (Math.log(value[of] / from) / Math.log(to / from)) * (extent - 2 * padding);
+    };
+    if (!x.scale.domain || !y.scale.domain) return;
+    const placed = [];
+    const names = unit.data.values.map((value) => {
+      const left = place(x, value, width) + 9;
+      return { value, left, right: left + value[field].length * letter, top: unit.height - place(y, value, unit.height) - 8 };
+    });
+    for (const name of names.sort((a, b) => a.top - b.top)) {
+      const others = placed.filter((other) => name.left < other.right && other.left < name.right);
+      const isFree = (top) => top <= unit.height && others.every((other) => Math.abs(top - other.at) >= lineHeight);
+      const tops = [name.top, ...others.flatMap(({ at }) => [at + lineHeight, at - lineHeight])].filter(isFree);
+      name.at = tops.sort((a, b) => Math.abs(a - name.top) - Math.abs(b - name.top))[0] ?? name.top;
+      name.value.name_dy = name.at - name.top - 8;
+      placed.push(name);
+    }
+  }
+
   // Axis labels and numbers beside marks need their room; what is left is the plot's.
   function sized(spec, figure) {
     const faceted = spec.spec !== undefined;
@@ -75,6 +102,7 @@
     }
     const width = spec.usermeta?.is_map ? sizeMap(unit, whole, room) : Math.max(140, whole - room);
     unit.width = width;
+    if (spec.usermeta?.spread) spreadNames(unit, spec.usermeta.spread, width);
     thinMarks(unit, width);
     if (faceted) spec.facet.row.header.labelLimit = width + room - 10;
     return spec;
@@ -189,18 +217,25 @@
 
   const figures = [...document.querySelectorAll('figure')];
 
-  // A phone's first screen has no room for the findings and a picture: the picture of the answer goes first.
+  // A phone's first screen has no room for the findings and a picture: the picture of the answer goes first. Not if
+  // several parts of the page begin with one, since the findings are about all of them.
   function pictureFirst() {
     const verdict = document.querySelector('section.verdict');
-    if (!verdict || !matchMedia('(max-width: 40rem)').matches) return;
+    const findings = verdict?.querySelectorAll(':scope > :not(h2)') ?? [];
+    if (findings.length === 0 || document.querySelectorAll('main > h2 + figure').length > 1) return;
     let next = verdict.nextElementSibling;
-    while (next?.matches('h2, p')) next = next.nextElementSibling;
-    const findings = verdict.querySelectorAll(':scope > :not(h2)');
-    if (!next?.matches('figure') || findings.length === 0) return;
-    const section = document.createElement('section');
-    section.className = verdict.className;
-    section.append(...findings);
-    next.after(section);
+    while (next?.matches('h2, p:not(.group)')) next = next.nextElementSibling;
+    if (!next?.matches('figure')) return;
+    const below = document.createElement('section');
+    below.className = verdict.className;
+    const narrow = matchMedia('(max-width: 40rem)');
+    const arrange = () => {
+      (narrow.matches ? below : verdict).append(...findings);
+      if (narrow.matches) next.after(below);
+      else below.remove();
+    };
+    arrange();
+    narrow.addEventListener('change', arrange);
   }
 
   function drawWhenSeen() {

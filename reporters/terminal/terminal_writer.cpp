@@ -42,7 +42,7 @@ class TerminalWriter {
         for (const Statement& finding : opening.findings) {
             out_ += paragraph(finding.text, "  * ", style_, tone_of(finding.importance));
             for (const std::string& further : finding.further) {
-                out_ += paragraph(further, "    - ", style_);
+                out_ += paragraph(further, "    - ", style_, tone_of(finding.importance));
             }
         }
         out_ += paragraph(opening.about, "", style_, Tone::muted);

@@ -15,10 +15,10 @@ namespace memsweep::reporters {
 // Names the work that was timed: "a copy of 4 MiB".
 [[nodiscard]] std::string_view work_text(measure::TimedWork work);
 
-// Says how much of the extra time the machine explains; the caller ends the sentence. "of 8.00 ms more, waiting for a
-// processor explains 88 % (7.04 ms), page faults at 900.0 ns each instead of 500.0 ns explain 10 % (0.80 ms); what is
-// left, 0.2 % of the base, is". If the parts add up to more than 120 %, the text has the times of the parts, but no
-// shares.
+// Says how much of the extra time the machine explains. The text ends in the middle of a sentence: the caller appends
+// how much is allowed. For example "of 8.00 ms more, waiting for a processor explains 88 % (7.04 ms), page faults at
+// 900.0 ns each instead of 500.0 ns explain 10 % (800.0 us); what is left, 0.2 % of the base, is". If the parts add up
+// to more than 120 %, the text has the times of the parts, but no shares.
 [[nodiscard]] std::string machine_text(const measure::MachineContrast& machine, double base);
 
 }  // namespace memsweep::reporters

@@ -268,9 +268,9 @@ export function recorded() {
   return madeBy('recorded', 'info', 'processes.mst');
 }
 
-// What a program keeps for each element of an array that it does not free.
 export function leaking() {
-  memsweep('run', '--leaks', 'n=[100,200,400]', '-q', '-r', 'html=leaks.html', '--', 'awk', 'BEGIN { for (i = 0; i < ${n}; i++) a[i] = i }');
+  const program = join(dirname(process.env.MEMSWEEP), 'recorded_leak');
+  memsweep('run', '--leaks', 'n=[100,200,400]', '-q', '-r', 'html=leaks.html', '--', program, '${n}', '1');
   return join(folder, 'leaks.html');
 }
 
