@@ -1,8 +1,7 @@
 // The allocator settings that `advise` tries on a program, and the malloc that the program uses by default.
 //
 // Units    bytes.
-// Cost     one process per setting. The process does nothing; its start shows whether the installed allocator knows the
-//          setting.
+// Cost     that of checking each setting (core/sys/settings_taken.hpp): for most of them a process that does nothing.
 #pragma once
 
 #include <cstdint>

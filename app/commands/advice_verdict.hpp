@@ -30,7 +30,7 @@ void judge_advice(const JudgedAdvice& facts, reporters::AdviceReport& report);
 
 void change_nothing(std::string why, reporters::AdviceReport& report);
 
-// Fills in the verdict for a budget that ended before any setting was tried.
+// Fills in the verdict for a search that ended before any setting was tried, for example because the budget ended.
 void budget_ended(std::string why, reporters::AdviceReport& report);
 
 }  // namespace memsweep::app

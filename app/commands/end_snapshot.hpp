@@ -58,7 +58,8 @@ struct OtherProcesses {
 struct CopyAnswer {
     measure::TriedRequest tried;
     std::vector<std::pair<std::string, std::uint64_t>> figures;  // the allocator's statistics before the request
-    std::uint64_t children_peak_bytes{};  // the largest peak resident set of the program's children; 0: it had none
+    // The largest peak resident set of the program's children. 0: it had none, or the copy did not answer.
+    std::uint64_t children_peak_bytes{};
 };
 
 // The forked copy that the recorder leaves behind when a program ends by exit(3).
@@ -66,8 +67,8 @@ struct CopyAnswer {
 // Ownership  the copy ends at the latest when this object is destroyed or memsweep is killed.
 class ProgramCopy {
   public:
-    // Call before the program begins. Makes a FIFO in the folder (`gate_`), through which the copy will get its
-    // request.
+    // Call before the program begins. Makes a FIFO in the folder and opens it as `gate_`. The copy gets its request
+    // through this FIFO.
     [[nodiscard]] static base::Expected<ProgramCopy> await(const std::string& folder);
     ProgramCopy(ProgramCopy&& other) noexcept
         : folder_{std::move(other.folder_)}, gate_{std::move(other.gate_)}, process_{other.process_},

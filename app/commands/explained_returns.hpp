@@ -18,11 +18,11 @@ namespace memsweep::app {
 
 // The input of these replays. The trace file must not be moved or removed until the replays have ended.
 struct ReturnsBasis {
-    RemovalBasis removal;                     // its allocator is set by take_returns()
+    RemovalBasis removal;                     // take_returns() chooses the allocator
     std::string served_by;                    // path of the program's malloc library; of a long path, only the end
     model::Variables environment;             // the program's variables that its allocator reads
     std::vector<std::uint32_t> site_of_node;  // for each node of the trace's stacks, the number of its site
-    std::vector<std::uint32_t> site_numbers;  // for each site of the explanation, in order, its number
+    std::vector<std::uint32_t> site_numbers;  // for each site of the explanation: its number in `site_of_node`
 };
 
 // Returns why a replay cannot be compared with the measured memory, as a clause of a sentence; empty: it can be

@@ -303,7 +303,7 @@ class RunningProgram {
     {
         std::vector<std::string> texts;
         if (is_found_) {
-            texts.push_back(fmt::format("Explained is {}, process {}, one of the command's processes.",
+            texts.push_back(fmt::format("The explained program is {}, process {}, one of the command's processes.",
                                         reporters::inert_text(command_.process), process_));
         }
         if (command_.at.kind == AskedMoment::Kind::peak) {

@@ -1,4 +1,4 @@
-// The trace file of a recording. It lies in the recording's folder until it is complete (trace_progress.hpp).
+// The trace file of a recording. It is written in the recording's folder (trace_progress.hpp).
 //
 // Errors   io, naming the path. After an error, chunks that were already written stay in the file.
 // Threads  any, but only one at a time.
@@ -24,8 +24,8 @@ class GrowingTrace {
     // Call when all chunks are written. Writes the header. With the header, the file is a readable trace; it stays in
     // the recording's folder.
     [[nodiscard]] base::Expected<void> complete(const trace::FileHeader& header);
-    // Call when all chunks are written. Writes the header and publishes the trace as `out`. The trace also stays in the
-    // folder until the folder is removed.
+    // Call when all chunks are written. Writes the header and publishes the trace as `out`. If the file
+    // system has hard links, the trace also stays in the folder.
     [[nodiscard]] base::Expected<void> finish(const trace::FileHeader& header, const std::string& out);
 
   private:

@@ -18,7 +18,8 @@ namespace memsweep::app {
 [[nodiscard]] std::optional<std::vector<scenarios::ProbeLimit>> limits_in(const std::string& path);
 
 // Adds each limit to the result as an assertion; an earlier assertion for the same limit is replaced. A violated limit
-// fails its case. A required limit whose case was not measured is violated, too. Returns whether any limit is violated.
+// of severity `fail` fails its case. A required limit whose case was not measured is violated, too. Returns whether any
+// limit is violated.
 bool judge_by_limits(const std::vector<scenarios::ProbeLimit>& limits, model::RunReport& report);
 
 struct LimitsToWrite {

@@ -34,7 +34,7 @@ inline constexpr std::array<std::pair<std::string_view, trace::SiteOrder>, 5> si
 // Returns a warning for each gap (missing events) in the traces that a plan replays.
 [[nodiscard]] std::vector<model::Warning> warnings_of_traces(const model::Plan& plan);
 
-// Prints a note with the names of the processes that held much more memory than their recordings show.
+// Prints a note for each process that held much more memory than their recordings show.
 void note_unseen_blocks(const std::string& path, const trace::TraceSummary& summary);
 
 // Writes a trace file piece by piece. The file gets its final name when it is complete.

@@ -4,12 +4,12 @@
 // Units    casts count elements, copies count bytes. Pointers need not be aligned. Input and output must not overlap.
 // Cost     a cast runs at memory bandwidth, except for two slower conversions: halves without F16C, and doubles to
 //          64-bit integers without AVX-512.
-// Sources  the values are NumPy's on x86, at every level and on every architecture. Integers wrap. A float outside the
-//          range of int32 becomes the lowest int32; for an 8-bit or 16-bit target, a float is converted to int32, and
-//          the target takes the low bits of the result. Likewise a float outside the range of int64 becomes the lowest
-//          int64; for a uint32 target, a float is converted to int64, and the target takes the low bits of the result.
-//          A float becomes a uint64 as in code compiled by GCC. Halves round to nearest even; NaNs keep their payload
-//          and become quiet.
+// Sources  at every level, and on every architecture, the results are those that NumPy gives on x86. Integers wrap. A
+//          float outside the range of int32 becomes the lowest int32; for an 8-bit or 16-bit target, a float is
+//          converted to int32, and the target takes the low bits of the result. Likewise a float outside the range of
+//          int64 becomes the lowest int64; for a uint32 target, a float is converted to int64, and the target takes the
+//          low bits of the result. A float becomes a uint64 as in code compiled by GCC. Halves round to nearest even;
+//          NaNs keep their payload and become quiet.
 // Threads  any; the tables never change.
 #pragma once
 
@@ -53,7 +53,7 @@ struct CastTable {
     const char* level{};
     CastLoops casts{};
     // The same loops with streaming stores, which bypass the caches and do not read the overwritten lines first (see
-    // streaming.hpp). Null if the level has no loops with streaming stores. Call finish_streams after the last loop of
+    // streaming.hpp). Null if the table has no such loops. Call finish_streams after the last loop of
     // a series, before other threads read the output.
     CastLoops streamed_casts{};
     CopyLoop streamed_copy{};
@@ -71,7 +71,7 @@ struct CastTable {
 // Returns the kind of a type. `dtype` must not be decimal128, which has no kind.
 [[nodiscard]] Element element_of(model::DType dtype) noexcept;
 
-// The tables in this build, one per level of the processor. Use them only through cast_table() and
+// The tables in this build, for the levels of the processor. Use them only through cast_table() and
 // runnable_cast_tables(): a loop that uses instructions which the processor lacks kills the process (SIGILL).
 extern const CastTable cast_table_baseline;
 #ifdef MEMSWEEP_X86_64

@@ -1,5 +1,5 @@
-// Macros that are 1 if a file is compiled with the sanitizer, else 0. GCC reports the sanitizer by a macro of its own,
-// Clang by __has_feature.
+// One macro for each sanitizer (address, thread): 1 if the file is compiled with it, else 0. GCC tells this by macros
+// of its own, Clang by __has_feature.
 #pragma once
 
 #if defined(__has_feature)

@@ -14,8 +14,8 @@
 
 namespace memsweep::engine {
 
-// Finds, by trials on this machine, the smallest size at which concatenations should bypass the caches, for each way of
-// writing. Cost: as array::try_streaming.
+// Tries on this machine, for each array::Writing, from which size on np.concatenate should write with streaming stores.
+// Cost: as array::try_streaming.
 [[nodiscard]] array::StreamingSizes calibrate_streaming(const sys::Clock& clock, model::Calibration& calibration);
 
 // Measures how long one reading of the clock takes. For a plan of steps, also measures the engine's cost of making and

@@ -20,8 +20,10 @@ struct Entry {
     const model::Case* plan_case{};
     CompiledCase compiled;
     model::CaseReport* report{};  // in the report of the run; the address stays valid
-    bool ended{};  // it needs no more repetitions; it may run again to leave its garbage to later cases in its worker
-    bool lost{};   // it must not run again, not even for that
+    // The case needs no more repetitions. It may still run: a later case in the same worker process must find the
+    // memory as this case leaves it.
+    bool ended{};
+    bool lost{};  // it must not run again, not even for a later case
 };
 
 struct Entries {
@@ -34,9 +36,9 @@ struct Entries {
     [[nodiscard]] const Entry& operator[](std::size_t index) const { return all[index]; }
 };
 
-// Makes the entries, and the cases of the report. If the report has cases of an earlier run, these keep their measured
-// values, and only their missing repetitions are run. Cases that are not in the plan stay unchanged and move to the
-// end.
+// Makes the entries, and the cases of the report. If the report has cases of an earlier run that were ok or failed,
+// these keep their measured values, and only their missing repetitions are run. Cases that are not in the plan stay
+// unchanged and move to the end.
 [[nodiscard]] Entries prepare_entries(const model::Plan& plan, const Capabilities& capabilities,
                                       const RunOptions& options, model::RunReport& report);
 

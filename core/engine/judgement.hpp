@@ -11,8 +11,8 @@
 namespace memsweep::engine {
 
 // Changes the status of a case from `ok` to `failed` for one of four reasons: a defect; wrong data; an output that
-// differs from the first output; a failed assertion of severity `fail` that belongs to this case. Assertions are judged
-// last, because they may compare cases.
+// differs from the first output; a failed assertion of severity `fail` that belongs to this case. Call it when
+// all cases have ended, because assertions may compare cases.
 void judge_cases(const std::vector<model::Assertion>& assertions, model::RunReport& report);
 
 // Whether the run ends after this case. The run ends if an assertion that is only about this case fails and has

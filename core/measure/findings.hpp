@@ -39,8 +39,8 @@ struct ChangedCase {
     std::optional<Attribution> attribution;
 };
 
-// Two measurements of a probe that no memory can show together. So at least one of them measured something else than
-// memory.
+// Two measurements of a probe that cannot both be true of any memory. So at least one of them measured something else
+// than memory.
 struct Contradiction {
     FindingKind kind{};
     ProbedCase base;   // the case with the smaller working set, with one chain, or with idle memory
@@ -49,7 +49,7 @@ struct Contradiction {
     bool by_best{};    // `excess` is computed from the best samples; else from the medians
 };
 
-// The run of a history (a series of results) in which something begins, such as a change.
+// Names one run in a history (a series of results), such as the first run after a change.
 struct RunPlace {
     std::size_t run{}, runs{};  // the run's number, from 0, and the number of runs
     std::string started, name;  // when the run started (UTC), and its file
@@ -124,16 +124,6 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 // one finding for each kind of pages.
 [[nodiscard]] std::vector<Finding> implausible_findings(std::span<const model::CaseReport> cases);
 
-// Warnings about a case's times: why the times are less trustworthy than they look, and what to do about this.
-//
-// Only one metric is judged: wall_time, or time_per_op if there is no wall_time. The two differ by a constant factor,
-// so judging both would repeat every warning.
-//
-// Sources  outliers and a slow first repetition: more than 5 x 1.4826 x MAD (median absolute deviation) away from the
-//          median, with 5 or more values. Drift: |Spearman's rho| of order and value > 0.6, with 8 or more values.
-//          Noise: MdAPE above 5 %. Values are never dropped.
-// Errors   none: a case without times has no warnings.
-
 // Code: unverified-profile. The case's collections follow a runtime profile that no recording has confirmed.
 [[nodiscard]] std::optional<model::Warning> profile_warning(const model::CaseReport& report);
 
@@ -143,7 +133,16 @@ inline constexpr std::string_view busy_machine_code = "busy-machine";
 //   unverified-allocator  it is not known whose malloc the program used
 [[nodiscard]] std::vector<model::Warning> counting_warnings(const model::CaseReport& report);
 
-// Codes: few-repetitions, coarse-clock, slow-first-repetition, outliers, drift, noisy. Messages name the case.
+// Warnings about a case's times: why the times are less trustworthy than they look, and what to do about this. Messages
+// name the case. Codes: few-repetitions, coarse-clock, slow-first-repetition, outliers, drift, noisy.
+//
+// Only one metric is judged: wall_time, or time_per_op if there is no wall_time. The two differ by a constant factor,
+// so judging both would repeat every warning.
+//
+// Sources  outliers and a slow first repetition: more than 5 x 1.4826 x MAD (median absolute deviation) away from the
+//          median, with 5 or more values. Drift: |Spearman's rho| of order and value > 0.6, with 8 or more values.
+//          Noise: MdAPE above 5 %. Values are never dropped.
+// Errors   none: a case without times has no warnings.
 [[nodiscard]] std::vector<model::Warning> noise_warnings(const model::CaseReport& report);
 
 }  // namespace memsweep::measure

@@ -2,7 +2,7 @@
 // blocks, the pages that once held freed blocks, who made each mapping (the allocator or other code), and the stacks of
 // the threads.
 //
-// A page gets the first category of MemoryCategory that fits. On a page with live blocks, each byte gets a category of
+// A page gets one category of MemoryCategory. On a page with live blocks, each byte gets a category of
 // its own. The sum over all categories is exactly the resident memory.
 //
 // Units    bytes; addresses of the stopped program.
@@ -101,8 +101,8 @@ struct HeldBySite {
     std::uint64_t live{};  // bytes asked for, resident or not
     std::uint64_t blocks{};
     std::uint64_t left_behind{};       // bytes of holes and free pages whose last block was of this site
-    std::uint64_t pins_alone{};        // pages whose live blocks all come from this site
-    std::uint64_t pins_with_others{};  // pages with live blocks of this site and of other sites
+    std::uint64_t pins_alone{};        // bytes of pages whose live blocks all come from this site
+    std::uint64_t pins_with_others{};  // bytes of pages with live blocks of this site and of others
 };
 
 // A range of addresses, and its resident bytes by category. All cells of a picture have the same size. A cell without a

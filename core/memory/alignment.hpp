@@ -20,8 +20,8 @@ inline constexpr std::size_t max_request_bytes = static_cast<std::size_t>(std::n
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-// Whether any resource can serve a request for `bytes` with this alignment. The limits leave room for rounding up, so
-// that sums cannot overflow.
+// False: no memory resource (resource.hpp) accepts such a request, because it is too large, or because the alignment is
+// invalid. The limits leave room for rounding up, so that sums cannot overflow.
 [[nodiscard]] constexpr bool is_servable(std::size_t bytes, std::size_t alignment) noexcept
 {
     return is_power_of_two(alignment) && alignment <= max_request_bytes / 4 && bytes <= max_request_bytes / 2;

@@ -2,7 +2,7 @@
 // the available memory.
 //
 // Units    bytes, counted in whole pages.
-// Sources  madvise(2). A soft trim is MADV_DONTNEED on a shared mapping.
+// Sources  madvise(2). TrimHow::soft uses MADV_DONTNEED on a shared mapping, whose contents stay in the page cache.
 // Cost     one system call. With populate_read or populate_write, it faults in every page. With willneed, the call only
 //          starts reads, which run in the background.
 // Errors   `refused`: the kernel does not support the advice at all or for this kind of memory, or has too little
@@ -44,8 +44,8 @@ struct StreamPlan {
     bool writes{};          // used chunks are written to their file (msync) before they are dropped
 };
 
-// ask_ahead requests the chunks after the one at offset `at`. drop_chunk removes a used chunk from memory; it returns
-// false if the kernel refuses.
+// ask_ahead requests chunks with MADV_WILLNEED: at offset 0 the next plan.ahead chunks, at a later offset one more.
+// drop_chunk removes a used chunk from memory; it returns false if the kernel refuses.
 void ask_ahead(std::byte* data, std::uint64_t bytes, std::uint64_t at, const StreamPlan& plan) noexcept;
 [[nodiscard]] bool drop_chunk(std::byte* chunk, std::uint64_t bytes, const StreamPlan& plan) noexcept;
 

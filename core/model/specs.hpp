@@ -1,11 +1,12 @@
 // The memory and the release mode that a case asks for. They are plain values, so that they can be sent to a worker
 // process as bytes. Also functions that say what a combination allows, as far as that is known without a device.
 //
-// Units    as in the names of the fields. 0 in a limit means "none".
+// Units    as in the names of the fields. 0 in a limit means "none", unless its comment says otherwise.
 // Sources  kinds of driver memory: device::MemoryKind. A kind counts as reachable by the processor only if all runtimes
 //          promise this for all devices. The kind `mapped` does not count, because the processor has an address for
 //          such memory only while it is mapped.
-// Errors   functions named ..._objection return what is wrong and what to use instead; empty: nothing is wrong.
+// Errors   functions named ..._objection return what is wrong and, if there is something, what to use instead; empty:
+//          nothing is wrong.
 #pragma once
 
 #include <array>
@@ -278,7 +279,7 @@ struct ManagedBudget {
     std::uint64_t large_from{};  // objects from this size on count against `large` instead; 0: none do
     std::uint64_t large{};       // budget of large objects; a collection runs when it is exceeded
     std::uint64_t promoted{};    // bytes that survive the first young collection and then count against `large`
-    HeapSizes heap;              // if set, determines the budgets: of G1 if `region` is set, else of Serial
+    HeapSizes heap;              // if set, gives the budgets, by the rules of G1 if `region` is set, else of Serial
     friend bool operator==(const ManagedBudget&, const ManagedBudget&) = default;
 };
 
@@ -290,10 +291,10 @@ struct Pressure {
     std::uint64_t managed_heap{};  // coreclr: size of the managed heap
     double heap_share{1.0 / 3.0};  // coreclr: this share of the managed heap is another lower limit of the budget
     double duty{5};      // coreclr: shortest time between two collections, as a multiple of a collection's duration
-    bool counts_idle{};  // also counts the idle memory of a pool: a mistake that some programs make
+    bool counts_idle{};  // memory that goes back to a pool is added to the pressure again, a mistake of some programs
     std::uint64_t capacity{};   // cuda: size of the device's memory; 0: no collections
     double threshold{0.75};     // cuda: collect if live bytes are at least this share of the capacity
-    double max_gc_share{0.05};  // cuda: share of time for collections; doubles up to 3 times (triggers.hpp)
+    double max_gc_share{0.05};  // cuda: largest share of time for collections; may be doubled 3 times (triggers.hpp)
     friend bool operator==(const Pressure&, const Pressure&) = default;
 };
 
@@ -326,8 +327,8 @@ struct CycleThresholds {
     std::uint32_t generation2{10};
     std::uint32_t containers_per_array{1};
     std::uint32_t temporary_containers{};  // live only while an array is made
-    std::uint32_t containers_at_start{};   // already counted since the last collection, when the first array is made
-    std::uint32_t containers_beside{};     // made after each array; they live until those of the next array are made
+    std::uint32_t containers_at_start{};   // the count just before the first array is made
+    std::uint32_t containers_beside{};     // made with each array; they live until the next array has its own
     std::uint32_t free_list{80};  // largest number of freed containers kept for reuse; reuse does not change the count
     std::uint32_t long_lived{20'000};  // containers that survived the last full collection before the steps began
     double cyclic_fraction{1};         // share of dropped arrays in cycles; the others are freed at the drop
@@ -340,8 +341,8 @@ struct ArenaSpec {
     bool restore_on_throw{};     // whether an exception frees the scope's memory; in Bumper.jl it does not
     std::uint64_t initial_bytes{128U << 20U};  // arena_autoscale: initial size of the main buffer
     std::uint32_t history{5};  // arena_autoscale: how many of the last resets determine the buffer's size
-    // For arena_autoscale: size of the buffer divided by the largest number of bytes that was in use before one of the
-    // last `history` resets.
+    // For arena_autoscale: if the buffer is resized, its new size is this factor times the most bytes that were in use
+    // before any of the last `history` resets.
     double headroom{1.1};
     friend bool operator==(const ArenaSpec&, const ArenaSpec&) = default;
 };

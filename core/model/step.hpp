@@ -2,10 +2,10 @@
 //
 // Each operation is a struct with its name, its meaning and its parameters; Operation is the variant of all of them.
 //
-// An operation on named arrays is a template over the type of the reference to the name. In a scenario the reference is
-// a string. In a compiled program (core/engine/repetition/step_program.hpp) it is the index of the name's slot. with()
-// translates the string into the index. Operations without names are sent to the worker unchanged, so all their members
-// are trivially copyable.
+// Most operations that use named arrays are templates. The parameter is the type that stands for a name: a string in a
+// scenario, the index of the name's slot in a compiled program (core/engine/repetition/step_program.hpp). with()
+// translates the string into the index. An operation without names and without a compiled form of its own is sent to
+// the worker unchanged, so all its members are trivially copyable.
 //
 // Units    bytes, elements and counts, as in the names of the fields. Shapes are in elements, with the slowest-varying
 //          dimension first.
@@ -24,13 +24,13 @@
 
 namespace memsweep::model {
 
-// The description of an operation, in the static member `info` of its struct. Constants of the struct say more about
-// the operation. The struct defines only those that are true:
-//   holds_nothing    the operation neither makes nor drops memory
-//   keeps_no_array   the operation makes blocks and frees them before it ends; each block counts as an operation of
-//                    time_per_op
+// The description of an operation, in the static member `info` of its struct. The struct of the operation may
+// also have these constants; it leaves out those that would be false:
+//   holds_nothing    the operation does not change the estimate of the memory that a case holds
+//   keeps_no_array   the operation makes blocks and frees them before it ends; in time_per_op, each block counts as
+//                    one operation
 //   is_for_threads   the operation may be used in a parallel block, because each thread can run it independently. It
-//                    measures no time and no point, and touches nothing that belongs to the whole process
+//                    takes no timings, records no sample points, and touches nothing that belongs to the whole process
 struct OperationInfo {
     std::string_view name;
     std::string_view meaning;
@@ -113,8 +113,9 @@ using BinaryStep = Binary<std::string>;
 
 struct ConcatCase;
 
-// Calls one case of the concatenation sweep repeatedly and times each call. The inputs are made before the first call
-// and live until the repetition ends. Each result is dropped right after its call; it is never freed by hand.
+// Calls one of the concatenations in concat_case.hpp repeatedly and times each call. The inputs are made before the
+// first call and live until the repetition ends. Each result is dropped right after its call; it is never freed by
+// hand.
 struct ConcatStep {
     static constexpr OperationInfo info{
         "concat", "run a case of the concatenation sweep, time each call by itself, and check the result"};
@@ -124,8 +125,8 @@ struct ConcatStep {
     std::string out;         // name of the existing array for results; empty: each call makes a new array
 };
 
-// Takes the rows from `start` up to, but not including, `stop` of each array of `of`. The results are named `as`. They
-// are views that share the arrays' buffers or, if `copy` is set, copies.
+// From each array named `of`, takes the rows from `start` up to, but not including, `stop`. The results are named `as`.
+// They are views that share the arrays' buffers or, if `copy` is set, copies.
 template <typename Name>
 struct View {
     static constexpr OperationInfo info{
@@ -159,7 +160,7 @@ using DropStep = Drop<std::string>;
 template <typename Name>
 struct Free {
     static constexpr OperationInfo info{"free", "free the arrays of a name by hand; the name keeps its references"};
-    static constexpr bool holds_nothing = true;  // freed arrays count until they are dropped
+    static constexpr bool holds_nothing = true;  // the estimate counts freed arrays until they are dropped
     Name target{};
 
     [[nodiscard]] auto with(const auto& slot) const { return Free<decltype(slot(target))>{slot(target)}; }
@@ -314,8 +315,8 @@ struct RepeatStep {
     std::vector<Step> steps;
 };
 
-// Runs its steps as a block of the program. When the block ends, names first allocated in it end, and an arena frees
-// the memory allocated in it.
+// Runs its steps as a block of the program. At the end of the block, names that were first allocated inside it are
+// dropped, and an arena frees what the block allocated.
 struct ScopeStep {
     static constexpr OperationInfo info{
         "scope",
@@ -381,8 +382,8 @@ struct Nested {
 [[nodiscard]] std::optional<std::uint64_t> array_bytes(const AllocStep& step);
 
 // The host memory that the transfers use while they run, in bytes. This is the sum of both ends of each transfer, the
-// staging slots if the chunk size is given, and the memory that the program itself reads. Ends on devices count too,
-// because the memory of a device that is a processor is host memory.
+// staging slots if the chunk size is given, and the memory that is read in place of the program's own work. Ends on
+// devices count too: if the device is a CPU (OpenCL), its memory is host memory.
 [[nodiscard]] std::uint64_t host_bytes(const TransferStep& step);
 
 }  // namespace memsweep::model

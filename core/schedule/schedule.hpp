@@ -2,10 +2,10 @@
 // in the report with the results of all earlier turns. So a schedule may end early, repeat a round, or choose the next
 // case by what was measured.
 //
-// Each repetition adds one entry to each metric of its case in the report. The entry is empty if no value was measured.
-// A metric has a summary only after its case has ended; before that, use measure::summarize(values). The status of a
-// case is `skipped` until its first turn that is no warm-up. If the status is not `ok` after that turn, the case cannot
-// run any more.
+// Each repetition that ends adds one entry to each metric of its case in the report. The entry is empty if no value was
+// measured. A metric has a summary only after its case has ended; before that, use measure::summarize(values). The
+// status of a new case is `skipped` until its first turn that is no warm-up, or until a warm-up fails. If the status is
+// not `ok` after that turn, the case cannot run any more.
 //
 // A case has at most Settings::repetitions repetitions. The runner ignores a turn beyond this number, and a turn of a
 // case that has ended: the report does not change. A schedule must not wait for a repetition that an ignored turn would

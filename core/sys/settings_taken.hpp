@@ -4,7 +4,8 @@
 // Sources  glibc: `ld.so --list-tunables` (from 2.33 on). jemalloc: its messages about an invalid MALLOC_CONF.
 //          mimalloc: the options that it prints if MIMALLOC_VERBOSE is set. gperftools: the names in its library file.
 // Cost     one process that does nothing, or one read of the library file.
-// Errors   not_supported: the allocator does not know a name, or refuses a value; os: the check could not be made.
+// Errors   not_supported: the allocator does not know a name, or refuses a value; os: the process for the check could
+//          not be run. Without a known ld.so, glibc's names are not checked.
 #pragma once
 
 #include "core/base/expected.hpp"

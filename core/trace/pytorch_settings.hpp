@@ -20,7 +20,8 @@ struct PyTorchSettings {
     // A block of at least this size serves only requests of at least this size. It is never split, except in an
     // expandable segment.
     std::uint64_t max_split{unbounded};
-    // A block of at least max_split bytes exceeds the request that it serves by less than this many bytes.
+    // A cached block of at least max_split bytes serves a request only if it is larger than the request by less than
+    // this many bytes.
     std::uint64_t max_non_split_rounding{20 * mib};
     std::array<std::uint64_t, 16> divisions{};
     double gc_threshold{};  // the share of the capacity above which garbage is collected; 0: never

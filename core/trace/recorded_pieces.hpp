@@ -58,18 +58,18 @@ base::Expected<bool> find_structure(const ReadAt& read, std::uint64_t offset, St
 // order.
 void sort_pieces(std::vector<RecordedPiece>& pieces);
 
-// Drops every chunk from `now` if an earlier chunk of its thread may be missing there. Returns the rest in order.
-// `now`: what the latest search of the file found. `seen`: the offsets of the chunks that an earlier search found. Two
-// searches are needed because the process goes on writing during a search: the search may find a chunk, but miss an
-// earlier chunk of the same thread. However, a thread begins a chunk only when its earlier chunks are full. So if a
-// search has found a chunk, a later search finds all earlier chunks of that thread.
+// Drops from `now` each chunk for which an earlier chunk of the same thread may be missing in `now`. Returns the rest
+// in order. `now`: what the latest search of the file found. `seen`: the offsets of the chunks that an earlier search
+// found. Two searches are needed because the process goes on writing during a search: the search may find a chunk, but
+// miss an earlier chunk of the same thread. However, a thread begins a chunk only when its earlier chunks are full. So
+// if a search has found a chunk, a later search finds all earlier chunks of that thread.
 [[nodiscard]] std::vector<RecordedPiece> without_gaps(const std::set<std::uint64_t>& seen,
                                                       std::vector<RecordedPiece> now);
 
-// Returns, in order, the full chunks that may be moved into the trace. These are the chunks of without_gaps() that
-// continue the trace without a gap: for each thread, the chunks that follow its last chunk in the trace. If the trace
-// has none, or another thread got the same number, they are the chunks from sequence 0 on. A chunk at an offset in
-// `seen` is also returned if the trace already has it: in this case, only its slot must be freed.
+// `now`: full chunks. Returns, in order, those that may be moved into the trace. These are the chunks of without_gaps()
+// that continue the trace without a gap: for each thread, the chunks that follow its last chunk in the trace. If the
+// trace has no chunk of the thread, or a new thread has its number, these are the chunks from sequence 0 on. A chunk at
+// an offset in `seen` is also returned if the trace already has it: in this case, only its slot must be freed.
 [[nodiscard]] std::vector<RecordedPiece> takeable(const std::set<std::uint64_t>& seen, std::vector<RecordedPiece> now,
                                                   StreamEnds ends);
 

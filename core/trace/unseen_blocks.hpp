@@ -1,13 +1,13 @@
-// Tells whether a recording lacks blocks of its process. Compares the memory that can only hold blocks
-// (recorder/heap_pages.hpp) with the recorded blocks.
+// Tells whether a recording lacks blocks of its process. Compares the recorded blocks with the memory that certainly
+// belongs to malloc (core/trace/recorder/heap_pages.hpp).
 #pragma once
 
 #include <cstdint>
 
 namespace memsweep::trace {
 
-// An allocator needs less memory than this for itself. So if the memory that can only hold blocks (below: the heap) is
-// at most this large, it is no sign of unseen blocks. From a larger heap, this size is subtracted.
+// An allocator needs less memory than this for itself. So if the memory that certainly belongs to malloc (below: the
+// heap) is at most this large, it is no sign of unseen blocks. From a larger heap, this size is subtracted.
 inline constexpr std::uint64_t heap_pages_worth_a_word = 4U << 20U;
 
 // True if the heap is larger than twice the peak of live bytes, and also larger than 1.5 times all bytes ever

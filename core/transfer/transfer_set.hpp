@@ -4,9 +4,9 @@
 //
 // Sources  One thread runs all transfers: higher priorities first, and no more at a time than the options allow. Only a
 //          staged transfer has threads of its own, if there are processors to spare. While every transfer is blocked,
-//          the one thread either waits for the device, or reads part of TransferOptions::work_bytes, which stand for
-//          the program's own work. A transfer that fails is started again from its first byte, after a delay that
-//          doubles with each attempt, up to one second.
+//          the one thread either waits for the device, or reads memory in place of the program's own work, at most
+//          TransferOptions::work_bytes in a turn. A transfer that fails is started again from its first byte, after a
+//          delay that doubles with each attempt, up to one second.
 //
 //          Copies by processors run on the processors of the NUMA node that the transfer names for them. If it names
 //          none, they run on the node of its source or, if the source has none, on that of its destination. For copies
@@ -38,7 +38,7 @@ namespace memsweep::transfer {
 class TransferSet {
   public:
     // Allocates and writes the memory of all ends. Also allocates the slots, which are the pinned buffers of staged
-    // copies. With options.fresh, every turn does all of this again.
+    // copies. With options.fresh, the memory is only tried here; every turn allocates and writes it anew.
     [[nodiscard]] static base::Expected<TransferSet> make(device::Runtime& runtime, const sys::Clock& clock,
                                                           std::vector<model::TransferJob> jobs,
                                                           const model::TransferOptions& options);
@@ -51,8 +51,8 @@ class TransferSet {
 
     // Runs every transfer one time.
     [[nodiscard]] base::Expected<void> run_turn();
-    // Compares every byte of every destination and counts wrong ones. The text describes the first transfer with wrong
-    // bytes; it is empty if all bytes are right.
+    // Compares the data of every destination that keeps them, and counts wrong words of 8 bytes. The text describes the
+    // first transfer with wrong bytes; it is empty if all bytes are right.
     [[nodiscard]] base::Expected<std::string> check();
 
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return *statistics_; }

@@ -334,7 +334,7 @@ class Explain(CliTest):
                 report = json.loads(result.read_text())
                 self.check(report)
                 self.assertEqual(self.live_without(report, "keep_row"), report["live"]["requested"] - 25_000_000)
-                self.assertRegex(report["warnings"][0], rf"^Explained is {PROGRAM.name}, process \d+")
+                self.assertRegex(report["warnings"][0], rf"^The explained program is {PROGRAM.name}, process \d+")
                 self.assertEqual(report["tried"][0]["request"], "malloc_trim")
                 if how == "one of several":
                     self.assertEqual(re.findall(r"TracerPid:\s+(\d+)", outcome.errors), ["0", "0"], "those that are not explained are let go")
@@ -345,7 +345,7 @@ class Explain(CliTest):
         script.chmod(0o755)
         for name in (script.name, f"./{script.name}"):
             errors = self.expect(0, "explain", "--process", name, "--", "sh", "-c", f"{script}; true").errors
-            self.assertIn(f"Explained is {name}, process", errors)
+            self.assertIn(f"The explained program is {name}, process", errors)
 
     def test_a_script_that_prints_much_before_and_goes_on_after_is_no_hindrance(self):
         mark, result = self.folder / "mark", self.folder / "explained.json"

@@ -133,7 +133,8 @@ class CudaRuntime final : public Backend<CudaRuntime, Block, Stream, Event, Latc
     [[nodiscard]] base::Expected<cudaMemPool_t> pool_of(std::uint32_t device);
     [[nodiscard]] base::Expected<cudaEvent_t> take_event(std::uint32_t device);
     void put_back(const Event& event);
-    // Checks that `end` is not memory of another device that kernels cannot access: without peer access, or of a pool.
+    // Fails if `end` is memory of another device to which kernels have no access: peer access is off, or the memory is
+    // of a pool.
     [[nodiscard]] base::Expected<void> check_direct(const Stream& on, const End& end) const;
 
     static constexpr const char* out_of_reach = "kernels do not reach ordinary memory: register it";

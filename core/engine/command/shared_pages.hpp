@@ -3,10 +3,10 @@
 //
 // Samples count a page once for each process that shares it. To count every page only once, page tables must be walked
 // (sys::with_shared_once). Such a walk is too expensive for every sample. But the result of a walk bounds the memory at
-// later samples, because private memory becomes shared only by fork. Until the next fork, a sample overcounts the
-// memory by no more than the sample at the walk did; this gives a lower bound. And the memory has grown at most by the
-// pages that are new since the walk; this gives an upper bound. Another walk is made only if the upper bound exceeds
-// the value of interest, such as the peak so far.
+// later samples, because private memory becomes shared only by fork. Until the next fork, no sample overcounts the
+// memory by more than the sample at the walk; a sample minus that overcount is a lower bound. The memory has grown at
+// most by the pages that are new since the walk; this gives an upper bound. Another walk is made only if the upper
+// bound exceeds the value of interest, such as the peak so far.
 //
 // Units    bytes.
 // Threads  one.
@@ -24,9 +24,9 @@ class SharedPages {
   public:
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    // Call with every sample, in order. Returns true if three conditions hold: a walk could find more than
-    // `above_bytes`, walked() does not forbid another walk at the time `at`, and the tree's memory is not growing at
-    // the moment. If it keeps growing, the last condition is dropped after `patience`.
+    // Call with every sample, in order. Returns true if processes share pages and three conditions hold: a walk could
+    // find more than `above_bytes`, walked() does not forbid another walk at the time `at`, and the tree's memory is
+    // not growing at the moment. If it keeps growing, the last condition is dropped after `patience`.
     [[nodiscard]] bool is_walk_due(const sys::TreeSample& now, std::uint64_t above_bytes, TimePoint at);
 
     // Call after a walk. `now`: the last sample before the walk. `bytes`: the walk's result, which counts each page

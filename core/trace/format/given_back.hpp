@@ -6,8 +6,8 @@
 //    on and ends.
 // 3. The copy closes its descriptors and waits for a byte from the FIFO <folder>/copy.gate. Meanwhile memsweep reads
 //    the memory of the copy.
-// 4. memsweep writes a byte to the FIFO. The copy asks its allocator to give memory back, and writes the answer.
-// 5. memsweep closes the FIFO, and the copy ends.
+// 4. memsweep writes a byte to the FIFO. The copy asks its allocator to give memory back, writes the answer,
+//    and ends.
 //
 // The answer is the file <process>.0.given in the folder of the recording. Its first line is one of
 //

@@ -1,11 +1,11 @@
-// The messages by which a process with the recorder asks memsweep to open a file in the folder of a recording or of
-// counts. The process asks if it can no longer open the file itself, because it has become another user or sees other
-// files (chroot(2), a mount namespace). The file "starts", which the process has mapped, says where memsweep listens.
-// The process connects, sends a FileRequest, and receives a FileAnswer with the descriptor (SCM_RIGHTS). Each file
-// needs a connection of its own. The sockets are SOCK_SEQPACKET.
+// The messages by which a process with the recorder asks memsweep to open a file in the folder of a recording, or of
+// allocation counts (run --count). The process asks if it can no longer open the file itself, because it has become
+// another user or sees other files (chroot(2), a mount namespace). The file "starts", which the process has mapped,
+// says where memsweep listens. The process connects, sends a FileRequest, and receives a FileAnswer with the descriptor
+// (SCM_RIGHTS). Each file needs a connection of its own. The sockets are SOCK_SEQPACKET.
 //
 // Sources  unix(7). Names in the abstract namespace depend on the network namespace, but not on users or folders.
-// Memory   none. This file needs no library, because the recorder includes it.
+// Memory   none. The recorder includes this header, so the header needs no library.
 #pragma once
 
 #include <array>

@@ -6,9 +6,9 @@
 // children. Addresses are return addresses: the byte before a return address belongs to the call instruction.
 //
 // Cost     some 2 ns per number.
-// Memory   none. This file needs no library, because the recorder includes it. An encoder's functions write at the
-//          position `at`, at most as many bytes as the encoder's constants say. They may write beyond the end that they
-//          return.
+// Memory   none. The recorder includes this header, so the header needs no library. An encoder's functions write at the
+//          position `at`, at most as many bytes as the encoder's constants say. They return the
+//          end of what they wrote, and may overwrite bytes behind that end, within this limit.
 // Errors   a decoder stops at the end of its payload. At bytes that the kind of its chunk does not allow, it stops
 //          early, and damaged() is true from then on.
 // Ownership  texts that a decoder returns point into its payload.
@@ -27,8 +27,8 @@ namespace memsweep::trace {
 // The address of the outermost node of a stack if its outer callers could not be followed.
 inline constexpr std::uint64_t callers_not_followed = 1;
 
-// Addresses from first_interpreted on are not code: they stand for source lines that an interpreter ran. Chunks of kind
-// `symbols` say which lines.
+// The 2^32 addresses from first_interpreted on are not code: they stand for source lines that an interpreter ran.
+// Chunks of kind `symbols` say which lines.
 inline constexpr std::uint64_t first_interpreted = 1ULL << 62U;
 [[nodiscard]] constexpr bool is_interpreted(std::uint64_t address) noexcept
 {
@@ -185,9 +185,10 @@ class FramesDecoder {
     bool damaged_{};
 };
 
-// Kind `stacks`: the image and the sequence number of the chunk of events, then runs. A run is how many consecutive
-// events have the same node, then this node. Only events for which takes_stack() (event.hpp) is true are counted. Kind
-// `mappers` has the same form, but counts the events that map or unmap, and has modules in place of nodes.
+// A chunk of kind `stacks` belongs to a chunk of events. It has the image and the sequence number of that chunk, then
+// runs. A run is two numbers: how many consecutive events have the same node, and this node. Only events for which
+// takes_stack() (event.hpp) is true are counted. Kind `mappers` has the same form, but counts the events that map or
+// unmap, and has modules in place of nodes.
 
 class StacksEncoder {
   public:

@@ -1,6 +1,6 @@
 // The file to which a recorder writes call stacks while its process runs. The file also has the modules: the programs
-// and libraries that contain the calling code. Its name is <process>.<number>.stacks, and its folder is that of the
-// image's recording (recording_layout.hpp). `memsweep record` makes chunks of kinds `frames` and `modules` from it. If
+// and libraries that contain the calling code. Its name is <process>.<number>.stacks. It lies in the folder of the
+// recording (recording_layout.hpp). `memsweep record` makes chunks of kinds `frames` and `modules` from it. If
 // no stacks are requested, the recorder makes the file when the program first maps memory, and the file has only
 // modules.
 //
@@ -13,17 +13,17 @@
 // code that was generated at run time, or code of a module that did not fit into the file.
 //
 // A call stack is identified by the number of its innermost node. A node's address is the return address of a call. Its
-// parent is the stack of the function that made the call. Number 0 means no stack. If the outer callers could not be
-// followed, the outermost node has the address cut_address. If a signal interrupted a function, the node's address is
-// the address of the interrupted instruction plus one: like a return address, it lies behind the beginning of the
-// instruction. The first RecordedLine has the address first_interpreted (stack_layout.hpp), the second
+// parent is the call by which the function around this address was entered. Number 0 means no stack. If the outer
+// callers could not be followed, the outermost node has the address cut_address. If a signal interrupted a function,
+// the node's address is the address of the interrupted instruction plus one: like a return address, it lies behind the
+// beginning of the instruction. The first RecordedLine has the address first_interpreted (stack_layout.hpp), the second
 // first_interpreted + 1, and so on.
 //
 // The process may be killed at any instruction. So a node is complete before the header counts it and before an event
 // refers to it. If a node does not fit into the file, the event's stack is 0, and lost_stacks of the header counts the
 // event.
 //
-// Memory   none. This file needs no library, because the recorder includes it.
+// Memory   none. The recorder includes this header, so the header needs no library.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct StackFileHeader {
     // asks for memory has a stack; modules_alone: no event has one.
     std::uint64_t sampled_every{};
     std::uint64_t lost_stacks{};   // events that should have a stack, but have none
-    std::uint32_t lost_errno{};    // errno of the failure that lost stacks; 0: only nodes that did not fit
+    std::uint32_t lost_errno{};    // why stacks were lost; 0: no failure, but nodes did not fit
     std::uint32_t lost_modules{};  // modules that did not fit into the file
     std::uint32_t lines{};         // how many lines are complete
     std::uint32_t line_bytes{};    // bytes of all lines

@@ -13,7 +13,7 @@
 // An entry of state `unrecorded` does not stand for a started program: it says that its process is not recorded from
 // now on.
 //
-// Memory   none. This header needs no library, because the recorder includes it.
+// Memory   none. The recorder includes this header, so the header needs no library.
 #pragma once
 
 #include <cstdint>

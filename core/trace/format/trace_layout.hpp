@@ -1,7 +1,7 @@
 // The layout of a trace file (.mst, version 1): a header, then chunks. Everything is little-endian.
 // docs/trace-format.md describes the format.
 //
-// Memory   none. This file needs no library, because the recorder includes it.
+// Memory   none. The recorder includes this header, so the header needs no library.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ static_assert(sizeof(FileHeader) == 64 && std::is_trivially_copyable_v<FileHeade
 
 // facts               lines of "name=value" about the recording
 // slots, words        a recorder's own chunks (recording_layout.hpp)
-// frames to callers   information about events (stack_layout.hpp): call stacks with their modules and symbols, the code
+// frames ... callers  information about events (stack_layout.hpp): call stacks with their modules and symbols, the code
 //                     that mapped memory, threads' stacks, usable sizes, and callers of events without a stack
 // snapshot            a process's address space at one moment (core/trace/snapshot.hpp)
 // end_mark            when the program's work was done (core/trace/end_mark.hpp)
@@ -118,7 +118,7 @@ enum class OtherOperation : std::uint8_t {
     move,              // likewise
     failed_alloc,      // size
     free_requested,    // difference; the block stays live until its `free` event
-    external,          // difference, size; memory of another owner counts in this space from now on
+    external,          // difference, size; from now on, this space includes memory that another owner allocated
     external_end,      // difference
 };
 inline constexpr std::uint64_t other_operations = 24;

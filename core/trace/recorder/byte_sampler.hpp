@@ -22,9 +22,9 @@ class ByteSampler {
     void begin(std::uint64_t seed) noexcept { random_ = seed; }
     void end() noexcept { random_ = 0; }
 
-    // Whether the next block, of `size` bytes, is in the sample. `unsampled`: how many bytes come before the next
-    // sampled block. The caller keeps this number, and may subtract the sizes of blocks from it without calling
-    // takes(). `every`: see the top of this file.
+    // Whether the next block, of `size` bytes, is in the sample. `unsampled`: the bytes up to the sampling point,
+    // which lies in the next sampled block. The caller keeps this number. For a block smaller than `unsampled`, the
+    // caller may subtract the size (at least 1) itself instead of calling takes(). `every`: see the top of this file.
     [[nodiscard]] bool takes(std::uint64_t size, std::uint64_t every, std::uint64_t& unsampled) noexcept
     {
         if (size < unsampled) [[likely]] {
@@ -34,7 +34,7 @@ class ByteSampler {
         unsampled = draw_gap(every);
         return true;
     }
-    // Draws how many bytes come before the next sampled block.
+    // Draws the number of bytes up to the next sampling point.
     [[nodiscard]] std::uint64_t draw_gap(std::uint64_t every) noexcept
     {
         constexpr unsigned bits = 52;

@@ -18,7 +18,8 @@
 //           calls, too, if the thread runs on the stack of a signal handler or a coroutine.
 // Memory    512 KiB of rules; for each thread 60 KiB of address space, of which only the pages in use take memory; a
 //           few hundred bytes of the program's stack.
-// Errors    without memory or without a file, there are no stacks. The image's facts say why.
+// Errors    without memory or without the file for stacks (stack_recording.hpp), there are no stacks;
+//           ImageFacts::stacks_errno says why.
 // Threads   any; async-signal-safe. A signal handler that interrupts this code in its own thread unwinds without the
 //           remembered stack.
 #pragma once
