@@ -22,9 +22,9 @@ struct RunCommand;
 
 // The options that apply to programs and not to scenarios.
 struct CommandLines {
-    std::vector<std::string> names;    // --command-name, one for each command line
-    std::vector<std::string> prepare;  // like `conclude`: one script for all programs, or one for each
-    std::vector<std::string> conclude;
+    std::vector<std::string> names;  // --command-name, one for each command line
+    // Each: one script for all programs, or one for each program.
+    std::vector<std::string> prepare, conclude;
     std::string setup, cleanup;                // scripts; empty: nothing
     std::string shell_program;                 // "bash"; "none": no shell; empty: /bin/sh if a shell is needed
     bool no_shell{};                           // -N
@@ -42,8 +42,8 @@ void add_command_lines(Command& command, RunCommand& run);
 // of that name exists.
 [[nodiscard]] bool is_command_line(const std::string& text);
 
-// Returns the values from `min` to at most `max`, `step` apart, as a list: "1,2,3". The values are exact decimals with
-// as many digits as the step has.
+// Returns the values from `min` to at most `max`, `step` apart, as a list: "1,2,3". The values have as many
+// decimals as `min` or `step`, whichever has more.
 //
 // Errors   invalid_input: an argument is no number, the range is empty, or the range has more than 10,000 values.
 [[nodiscard]] base::Expected<std::string> scanned_values(const std::string& min, const std::string& max,
@@ -61,10 +61,10 @@ void add_command_lines(Command& command, RunCommand& run);
 [[nodiscard]] scenarios::Loaded plan_of_commands(const RunCommand& run, const scenarios::Overrides& overrides,
                                                  const scenarios::Surroundings& surroundings);
 
-// Replaces each {NAME} in the words after -- with a value of -L or -P.
+// Replaces each {NAME} and ${axis.NAME} in the words after -- with a value of -L or -P.
 void put_in_parameters(const CommandLines& lines, model::Plan& plan);
 
-// Gives a plan of one program the axis `command` with the value `given`.
+// Adds the axis `command`, with the single value `given`, to a plan that has one program.
 void name_the_command(const std::string& given, model::Plan& plan);
 
 // Copies options into a plan of programs: prepare, conclude, setup, cleanup, and which exit codes count as success.

@@ -39,8 +39,9 @@ class ProgramInput {
     std::string contents_;
 };
 
-// Stores in the plans, for the results, the size and the digest of each file that a scenario's program reads as
-// standard input. Stores nothing for a file that does not exist yet or that `prepare` may write.
+// Stores the size and the digest of each file that a scenario's program reads as standard input. They are stored in
+// the plans, and go from there into the results. Stores nothing for a file that does not exist yet or that `prepare`
+// may write.
 void look_into_inputs(std::vector<model::Plan>& plans);
 
 // Says whether our standard input is a file that is not read to its end, or a pipe or socket with bytes waiting.

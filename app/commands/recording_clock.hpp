@@ -7,8 +7,8 @@
 //          parent's file. So the parent's end is noticed only after that child's end or first event.
 // Cost     200 wake-ups a second; for each process that ends, two checks in /proc and a write of 8 bytes.
 // Memory   a page; also a file name for each process that is about to end.
-// Errors   none: if the clock's file or the thread cannot be made, times are less exact; if inotify, the thread or
-//          memory is not available, the ends of processes are not known.
+// Errors   none: if the clock's file or the thread cannot be made, times are less exact; without inotify, the
+//          thread or enough memory, the ends of processes are not known.
 #pragma once
 
 #include <chrono>

@@ -23,8 +23,8 @@ namespace memsweep::app {
 [[nodiscard]] std::string limits_path(const std::string& argument);
 
 // Returns the hint for an argument that is neither a file nor a shipped name: "; did you mean \"churn\"?". If no
-// shipped name is similar, the hint lists all shipped names; if they are too many for a list, it says which command
-// prints them. The hint is empty if a file of that name exists, or if the argument has a slash.
+// shipped name is similar, the hint lists all shipped names; if they are too many for a list, scenario_hint() says
+// which command prints them. The hint is empty if a file of that name exists, or if the argument has a slash.
 [[nodiscard]] std::string scenario_hint(const std::string& argument);
 [[nodiscard]] std::string gate_hint(const std::string& argument);
 [[nodiscard]] std::string limits_hint(const std::string& argument);

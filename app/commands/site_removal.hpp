@@ -49,8 +49,8 @@ class SiteRemoval {
     engine::WorkerExecutor workers_;
 };
 
-// Returns the allocator of a recorded program, as a worker process needs it to start under this allocator. `served_by`:
-// the library of the program's malloc as the recorder found it, or the end of its path.
+// Returns the settings with which a worker process starts under the allocator of a recorded program. `served_by`: the
+// path of the library that has the program's malloc; of a long path, only the end.
 // Errors   not_supported: the allocator is linked into the program itself, is not known, or is not on this machine.
 [[nodiscard]] base::Expected<model::AllocatorSpec> allocator_to_replay(const std::string& served_by,
                                                                        const model::Variables& environment);

@@ -6,7 +6,8 @@
 // normally the same memory. If the CPU cannot address the memory, as on a device, words() is a second buffer on the
 // host; to_wire() and from_wire() copy between the two buffers.
 //
-// Errors   not_supported: this machine has no such memory, or MPI cannot use it (the message says why); os; device.
+// Errors   not_supported: this machine has no such memory, or MPI cannot use it (the message says why). os: a system
+//          call failed. device: a call of the device's runtime failed.
 // Ownership  if a test is given up, the buffer must be kept (keep_for_mpi), because MPI may still write to it.
 #pragma once
 
@@ -25,8 +26,8 @@ namespace memsweep::mpi {
 
 class FlowBuffer {
   public:
-    // Makes a buffer of `bytes`, rounded up to 8-byte words. If `end` names no kind of memory (null), the buffer is
-    // ordinary memory (a vector). `no_devices`: why MPI cannot use device memory; empty: it can.
+    // Makes a buffer of `bytes`, rounded up to 8-byte words. If `end.kind` is `null`, the buffer is ordinary
+    // memory (a vector). `no_devices`: why MPI cannot use device memory; empty: it can.
     [[nodiscard]] static base::Expected<std::unique_ptr<FlowBuffer>>
     make(const model::TransferEnd& end, std::uint64_t bytes, const std::string& no_devices);
 

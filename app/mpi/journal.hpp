@@ -7,7 +7,7 @@
 // itself is visible, because all its links are slow. Transfers of a scenario are cases with the scenario's name and
 // axes, and its assertions are checked.
 //
-// Errors   io: the file cannot be written; invalid_input: with --resume, the existing file is the result of a different
+// Errors   io: the file cannot be read; invalid_input: with --resume, the existing file is the result of a different
 //          run.
 #pragma once
 

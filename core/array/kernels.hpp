@@ -35,8 +35,8 @@ void fill(void* ptr, std::uint64_t elements, model::DType dtype, model::Fill fil
 // checksum() covers every byte of an array. If the checksums under all release modes are equal, the data does not
 // depend on when memory is freed.
 //
-// Units    bytes. The checksum is the sum of the 64-bit words modulo 2^64, so the order within an array does not
-//          matter. chained() makes the order of arrays matter.
+// Units    bytes. The checksum is the number of bytes plus the sum of the 64-bit words, modulo 2^64, so the order
+//          within an array does not matter. chained() makes the order of arrays matter.
 // Cost     checksum() reads each byte one time, at memory bandwidth.
 inline constexpr std::uint64_t checksum_factor = 0x9E37'79B9'7F4A'7C15;
 

@@ -7,8 +7,8 @@
 
 namespace memsweep::base {
 
-// Returns the length, in bytes, of the UTF-8 sequence at the beginning of the text; 0: the text is not empty
-// and does not begin with a valid sequence. Overlong forms, surrogates and values above U+10FFFF are not valid.
+// Returns the length, in bytes, of the UTF-8 sequence at the beginning of the text; 0: the text does not begin
+// with a valid sequence. 1: the text is empty. Overlong forms, surrogates and values above U+10FFFF are not valid.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
 // Returns the text as one line that cannot control a terminal. Escapes such as \t, \n, \r and \x1b replace:

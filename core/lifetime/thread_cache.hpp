@@ -1,9 +1,9 @@
 // Keeps blocks with their memory for the thread that dropped them, and hands them out again by exact size. Keeping a
-// block and handing it out take no lock, no locked instruction and no call.
+// block and handing it out need no lock, and usually no locked instruction and no call of another function.
 //
-// Cost     a few nanoseconds to take or to put a block. A call compares the cache and the size with those that the
-//          thread used last. If they are equal, it only has to load and store a pointer to the block that was put last.
-//          Older blocks are in a list.
+// Cost     a few nanoseconds to take or to put a block. take() and put() compare the cache and the size with those that
+//          the thread used last. If they are equal, it only has to load and store a pointer to the block that was put
+//          last. Older blocks are in a list.
 // Memory   a shard of 256 entries per thread. An entry keeps blocks of one size at a time. There are 64 shards. A
 //          thread takes a new one when it first uses the cache, and whenever it comes back from another cache. When all
 //          are taken, a thread that needs one caches nothing.
@@ -32,7 +32,7 @@ class ThreadCache {
     // Identifies the cache: above 0, and never reused by another cache.
     [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-    // Takes a block of exactly this size, with at least this alignment; nullptr: there is none.
+    // Takes a block of exactly this size, with at least this alignment; nullptr: the cache has none at hand.
     [[nodiscard]] Block* take(std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (!turn_to_shard()) {
@@ -51,11 +51,11 @@ class ThreadCache {
         return kept;
     }
 
-    // Do what take() and put() do, inline, but only in the most common case. For take_recent(): the thread's last call
-    // was for this cache and this size. For put_recent(): the block came from the entry that the thread used last.
-    // nullptr or false: the case is another one, or the entry is empty or full; call take() or put() instead. Only
-    // comparisons decide, because the processor predicts them. With a hash, a put would wait for the block's size, and
-    // the next take would wait for the put.
+    // take_recent() and put_recent() do the work of take() and put(), but only in the most common case. For
+    // take_recent(): the thread's last call was for this cache and this size. For put_recent(): the block came from the
+    // entry that the thread used last. nullptr or false: call take() or put() instead. Only
+    // comparisons decide, because the processor predicts them. If the size's hash chose the entry, a put would
+    // first have to load the block's size, and the next take would wait for it.
     [[nodiscard]] static Block* take_recent(std::uint64_t number, std::uint64_t bytes, std::size_t alignment) noexcept
     {
         if (recent.number != number || recent.bytes != bytes) [[unlikely]] {
@@ -87,8 +87,8 @@ class ThreadCache {
   private:
     static constexpr std::size_t entries = 256;
     static constexpr std::size_t max_threads = 64;
-    static constexpr std::uint64_t none = ~std::uint64_t{0};                   // the size of no block
-    static constexpr auto nowhere = std::numeric_limits<std::int64_t>::max();  // the place() of no block
+    static constexpr std::uint64_t none = ~std::uint64_t{0};                   // a size that no block has
+    static constexpr auto nowhere = std::numeric_limits<std::int64_t>::max();  // a place() that no block has
 
     // Keeps blocks of one size. A program that drops an array and then makes one uses only `latest`. So a take has to
     // wait for the store of the last put, but for no count and no list.
@@ -161,8 +161,8 @@ class ThreadCache {
         std::atomic<std::uint64_t> misses{0};
     };
     // The entry that this thread used last, and its shard. If their cache is gone, the pointers dangle but are not
-    // used: no heap and no block has the numbers of that cache and entry any more. Only this thread can give the entry
-    // another size and another `place`. When it does, it updates this struct too.
+    // used: no heap has that cache's number() any more, and no block that entry's place(). Only this thread can give
+    // the entry another size and another `place`. When it does, it updates this struct too.
     struct Recent {
         std::uint64_t number{std::numeric_limits<std::uint64_t>::max()};  // of the cache
         std::uint64_t bytes{none};                                        // size of the entry; none: no entry was used

@@ -6,14 +6,15 @@
 //
 // A site is the innermost function of the program's own code. Some functions only allocate on behalf of their callers,
 // and the callers are the sites. A function counts as such a helper in two cases:
-//   - Its name is like malloc's, and it has only one caller, or at least one caller that does not differ.
+//   - Its name is like malloc's, and either it has a single caller, or not all of its callers differ (see below).
 //   - It has at least four callers, and at least one but at most a quarter of them differ.
 //
-// A site differs if the gap between the two programs' runs is wider than the range of the runs of either program. Two
-// runs of each program are enough if no figure varies between runs of the same program; otherwise up to five runs are
-// needed. False sites were counted in a simulation that compared a program with itself, with five runs. Of the sites
-// whose figures vary continuously, 1 in 10,000 was named. Of the sites whose figures alternate between two values, 2 in
-// 1,000 were named. If figures vary, changes below 0.02 % of the program's total are not reported.
+// A site differs if the figures of the two programs do not overlap, and the gap between them is wider than the range of
+// the runs of each program. Two runs of each program are enough if no figure varies between runs of the same program;
+// otherwise up to five runs are needed. False sites were counted in a simulation that compared a program with itself,
+// with five runs. Of the sites whose figures vary continuously, 1 in 10,000 was named. Of the sites whose figures
+// alternate between two values, 2 in 1,000 were named. If figures vary, changes below 0.02 % of the program's total are
+// not reported.
 //
 // Units    bytes and counts of one run.
 // Cost     about 1 us for each stack of each run. For a function that allocates on n lines: n^2 steps of 5 ns.

@@ -3,7 +3,7 @@
 //
 // Units    bytes. Sizes are rounded up to the pool's alignment, at least 16.
 // Cost     one lock. TLSF takes constant time. Best fit compares all free ranges of nearly the requested size. Zeroed
-//          memory is always written (memset).
+//          memory from the pool is always written (memset).
 // Memory   chunks have chunk_bytes, or 9/8 of the request if that is more. When a chunk becomes entirely free while
 //          more than limit_bytes are idle, it is returned to the upstream.
 // Errors   freeing a block twice, or freeing a block of another pool, is a bug and aborts the process.
@@ -149,8 +149,8 @@ class RangePool final : public Pool {
         return spec_.kind == model::PoolKind::best_fit ? ranges_.find_best(bytes) : ranges_.find_near(bytes);
     }
 
-    // Takes a free range of at least `bytes` and shortens it to `bytes`; the remainder stays free. Returns 0 if no
-    // range is large enough.
+    // Takes a free range of at least `bytes` and shortens it to `bytes`; the remainder stays free (unless there is no
+    // record for it). Returns 0 if no range is large enough.
     [[nodiscard]] Number take(std::uint64_t bytes) noexcept
     {
         const Number number = find(bytes);

@@ -254,7 +254,7 @@ struct ShareStep {
     std::uint64_t rounds{16};
 };
 
-// Runs several transfers at the same time, TransferOptions::times times.
+// Runs all `jobs` at the same time, and repeats this `options.times` times.
 struct TransferStep {
     static constexpr OperationInfo info{
         "transfer",
@@ -273,10 +273,10 @@ struct SampleStep {
 
 // Allocates and frees as a recorded program did. Each thread keeps the order of its events. A block that one thread
 // allocates and another one frees is freed after its allocation. Apart from these two rules, the order of events in
-// different threads is kept only roughly. The recording is divided into sections, and each section allocates little
-// memory: a 64th of the peak, at least 64 KiB. Within a section, threads do not wait for each other. With release mode
-// `immediate`, the calls go straight to the memory resource. With any other mode each block has a handle, which the
-// recorded free drops.
+// different threads is kept only roughly. The recording is divided into sections, within which threads do not wait for
+// each other. If several threads have events in a section, it ends before its allocations exceed a limit: a 64th of the
+// peak or 64 KiB, whichever is larger. With release mode `immediate`, the calls go straight to the memory resource.
+// With any other mode each block has a handle, which the recorded free drops.
 struct ReplayStep {
     static constexpr OperationInfo info{
         "replay", "allocate and free as a recorded program did, thread by thread, and free the rest at the end"};
@@ -382,8 +382,8 @@ struct Nested {
 [[nodiscard]] std::optional<std::uint64_t> array_bytes(const AllocStep& step);
 
 // The host memory that the transfers use while they run, in bytes. This is the sum of both ends of each transfer, the
-// staging slots if the chunk size is given, and the memory that is read in place of the program's own work. Ends on
-// devices count too: if the device is a CPU (OpenCL), its memory is host memory.
+// staging slots if the chunk size is given, and the memory that the step reads in place of the program's own work
+// (`work_bytes`). Ends on devices count too: if the device is a CPU (OpenCL), its memory is host memory.
 [[nodiscard]] std::uint64_t host_bytes(const TransferStep& step);
 
 }  // namespace memsweep::model

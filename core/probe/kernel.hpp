@@ -70,7 +70,7 @@ struct Form {
 
 // The bytes that a kernel moves for each element, counted in three ways.
 struct ElementBytes {
-    std::uint32_t payload{};           // bytes that arrive: 8 for every kernel
+    std::uint32_t payload{};           // size of an element, however many arrays are read or written: 8
     std::uint32_t stream{};            // bytes that the program reads plus bytes that it writes, as STREAM counts
     std::optional<std::uint32_t> bus;  // `stream` plus lines that a plain store reads first; absent: Store::opaque
 };
@@ -105,7 +105,8 @@ namespace memsweep::probe {
 // The forms that calibrate() (stream.hpp) tries: those of the widest vector level, and movdir64b, rep and libc.
 [[nodiscard]] std::vector<const Form*> candidates(Kernel kernel);
 
-// The forms that this build has, one table per level. runnable_forms() takes the tables that the processor can run.
+// The forms that this build has, a table for each level but `rep` and `libc`. runnable_forms() takes the tables that
+// the processor can run.
 struct FormTable {
     const Form* forms;
     std::size_t count;

@@ -43,14 +43,14 @@ struct ExitStatus {
 // Converts the results of wait4.
 [[nodiscard]] ExitStatus exit_status(int wait_status, const rusage& usage) noexcept;
 
-// How ChildProcess::spawn() starts a child.
+// How a child is started.
 struct SpawnOptions {
     std::vector<std::string> argv;                                   // argv[0] is looked up in PATH if it has no '/'
     std::vector<std::pair<std::string, std::string>> environment{};  // added to ours; replaces ours of the same name
     std::vector<std::pair<int, int>> inherit{};                      // our descriptor -> its number in the child
     std::vector<std::string> without{};                              // variables of ours that the child does not get
-    int output{1};  // for commands in the foreground only: our descriptor that becomes standard output
-    int error{2};   // for commands in the foreground only: our descriptor that becomes standard error
+    int output{1};  // our descriptor that becomes standard output; ChildProcess ignores it
+    int error{2};   // our descriptor that becomes standard error; ChildProcess ignores it
 };
 
 // The environment of a child with these options, as NAME=VALUE. Errors: invalid_input, a bad name.
@@ -63,7 +63,7 @@ struct SpawnOptions {
 //          failed (`where` is the program).
 // Threads  spawn from a thread that outlives the child, best the main thread: the kernel kills the child when the
 //          thread that forked it ends.
-// Ownership  the destructor kills the child's process group and reaps the child.
+// Ownership  the destructor kills the process group of a child that has not ended, and reaps the child.
 //
 // The child starts with an empty signal mask and the default action for SIGINT, SIGTERM, SIGPIPE and SIGCHLD. It gets
 // our standard input, output and error (`output` and `error` are ignored), and only those other descriptors that

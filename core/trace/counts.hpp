@@ -6,8 +6,8 @@
 //          child. The peak is the largest peak of any image, and not a sum: images that run one after another never
 //          reach their peaks at the same time. For images that run at the same time, a sum would differ from run to
 //          run, because the times of their peaks do.
-// Errors   not_supported, with the reason: not every program was counted, or the counts are too small for the size of
-//          the heap. io: the folder cannot be read.
+// Errors   not_supported, with the reason: not every program was counted, or the heap is much larger than the
+//          counted blocks can explain. io: the folder cannot be read.
 // Threads  one.
 #pragma once
 
@@ -50,7 +50,7 @@ struct CountedTree {
     [[nodiscard]] base::Expected<Counts> whole() const;
 };
 
-// Reads the count files in `folder`, and removes the files that it has read. Call it after all processes have ended.
+// Reads the count files in `folder`, and removes them. Call it after all processes have ended.
 // `looks`: what memsweep saw of the process tree while the processes ran.
 [[nodiscard]] base::Expected<CountedTree> take_counts(const std::string& folder,
                                                       const TreeLooks& looks = TreeLooks{""});

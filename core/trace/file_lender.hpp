@@ -1,4 +1,4 @@
-// Opens files in the folder of a recording or of counts for recorded processes that can no longer open them themselves
+// Opens recording files, and files of counts, on behalf of recorded processes that can no longer open them themselves
 // (format/lent_file.hpp). Such processes are, for example, the workers of a server that has become another user.
 //
 // Sources  SCM_RIGHTS of unix(7), between processes of one network namespace.

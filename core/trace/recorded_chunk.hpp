@@ -19,9 +19,9 @@ namespace memsweep::trace {
 
 struct RecordedChunk {
     SealedChunk chunk;
-    std::vector<std::uint8_t> stack_runs;      // the runs of a `stacks` chunk; empty: no event has a stack
-    std::vector<std::uint8_t> mapper_runs;     // the runs of a `mappers` chunk; empty: no event has a module
-    std::vector<std::uint8_t> caller_runs;     // a `callers` chunk without its head; empty: no event has a caller
+    std::vector<std::uint8_t> stack_runs;   // runs of a `stacks` chunk (stack_layout.hpp); empty: no event has a stack
+    std::vector<std::uint8_t> mapper_runs;  // runs of a `mappers` chunk (likewise); empty: no event has a module
+    std::vector<std::uint8_t> caller_runs;  // a `callers` chunk without its head; empty: no event has a caller
     std::vector<std::uint64_t> thread_stacks;  // for each thread stack noted in the chunk: address, size
     std::vector<std::uint64_t> usable_sizes;   // for each usable size noted: size, alignment, usable size
     bool damaged{};                            // its events end before its payload does
@@ -31,7 +31,7 @@ struct RecordedChunk {
 class ChunkTranslator {
   public:
     // Of `header`, only thread, sequence, first_ticks and flags are read. `payload` must be a whole number of words.
-    // The translated chunk identifies processes by number_in_trace().
+    // The translated chunk has number_in_trace() (recording_layout.hpp) in place of process numbers.
     [[nodiscard]] RecordedChunk translated(const ChunkHeader& header, std::span<const std::uint8_t> payload,
                                            const ImageFacts& image);
     [[nodiscard]] ChunkSealer& sealer() noexcept { return sealer_; }

@@ -3,8 +3,8 @@
 // look reads the process tree in /proc once, while the tree runs.
 //
 // Exact    for every program that a process with the recorder starts by the C library's calls. A program started by a
-//          process without the recorder is found only if it is still running at the next look. So the entry of a
-//          process without the recorder warns that more programs may be missing.
+//          process without the recorder is found only if it is still running at the next look. So if a
+//          listed process ran without the recorder, programs that it started may be missing from the list.
 // Sources  the file "starts"; for a look, /proc/PID/exe, maps, environ, auxv and cmdline.
 // Cost     a look takes some 10 us for each process, and 0.1 ms for each program that no earlier look has seen.
 // Errors   none: a look skips a process that has ended. If the file "starts" cannot be made, nothing is noted.
@@ -39,7 +39,7 @@ struct UnrecordedProgram {
 // Describes the first few programs, and says how many more there are.
 [[nodiscard]] std::string describe(const std::vector<UnrecordedProgram>& programs);
 
-// When an image began.
+// When a process image (recording_layout.hpp) began.
 struct ImageStart {
     std::uint32_t process{};
     std::uint32_t pid_namespace{};
@@ -57,10 +57,10 @@ void make_starts(const std::string& folder);
 [[nodiscard]] std::vector<StartEntry> read_starts(const std::string& folder, std::uint64_t& not_noted);
 
 // Returns the programs that ran without the recorder, in the order of the entries: programs that cannot load it,
-// programs that left no image (a recording), and processes that noted themselves that they are not recorded.
+// programs that left no image (a recording), and processes that have added an entry of state `unrecorded`.
 [[nodiscard]] std::vector<UnrecordedProgram> unrecorded_programs(const std::vector<StartEntry>& entries,
                                                                  std::vector<ImageStart> images);
-// Returns only the processes that noted themselves that they are not recorded. It is certain that these are missing
+// Returns only the processes that have added an entry of state `unrecorded`. It is certain that these are missing
 // from the recording, so no images are needed.
 [[nodiscard]] std::vector<UnrecordedProgram> unrecorded_processes(const std::vector<StartEntry>& entries);
 

@@ -34,7 +34,7 @@ class KernelChain {
                                                           const model::TransferOptions& options);
 
     [[nodiscard]] base::Expected<void> run_turn();
-    [[nodiscard]] base::Expected<std::string> check();  // which bytes are wrong; empty: none
+    [[nodiscard]] base::Expected<std::string> check();  // how many words are wrong, and the first; empty: none
     [[nodiscard]] const TransferStatistics& statistics() const noexcept { return statistics_; }
     [[nodiscard]] std::string routes() const;
 

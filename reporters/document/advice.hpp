@@ -35,11 +35,11 @@ struct AdvisedProgram {
     MallocOrigin origin{};
     bool changes_user{};
     unsigned threads{1};
-    double heap_share{};          // share of the resident memory that no file backs; the heap has at most this share
+    double heap_share{};          // the part of the resident memory that is not of files; the heap is at most this
     std::uint64_t bound_bytes{};  // the most that any setting can save
     std::string unrecorded;       // why its allocations could not be recorded; empty: they could
     std::string served;           // file of the only program that this allocator serves; empty: it serves all programs
-    // share of bound_bytes that a replay of the recording holds; empty: no replay
+    // What a replay of the recording holds, divided by bound_bytes (all memory that is not of files); empty: no replay.
     std::optional<double> recorded_share;
 };
 
@@ -101,8 +101,8 @@ struct AdviceReport {
 // known.
 [[nodiscard]] std::string_view claim_of(const AdviceReport& report, const AdviceTry& tried);
 
-// Returns how much the ratio of the times of two runs with the default settings varies, as a standard deviation; 0 if
-// there were fewer than two runs.
+// Returns the noise of the time: the standard deviation of time(A) / time(B) for two runs A and B with the default
+// settings. 0 if there were fewer than two runs.
 [[nodiscard]] double noise_of(const AdviceReport& report);
 
 // Each function returns the lines that set these environment variables: in a shell, in a systemd unit, in a Dockerfile.

@@ -13,7 +13,7 @@ struct TableLook {
 };
 
 // `id` must be unique in the page. If consecutive rows agree in a key column and in all columns before it, their cells
-// in this column become one cell. Only the last key column keeps a cell for each row.
+// in this column become one cell. Cells of the last key column are never merged.
 [[nodiscard]] std::string table_html(const Table& table, const std::string& id, TableLook look = {});
 
 // Returns the CSS class of the tone, such as "bad"; empty for a plain tone.

@@ -24,7 +24,7 @@ namespace memsweep::reporters {
 [[nodiscard]] std::string signed_shift(model::Unit unit, const measure::Shift& shift);
 
 // Writes a ratio as a factor: "1.10x". Writes a difference in the metric's unit: "+8 B". A ratio that would read as
-// 1.00x is also written as a difference.
+// 1.00x is written as a difference instead.
 [[nodiscard]] std::string brief_shift_text(model::Unit unit, const measure::Shift& shift, double base_median);
 
 // Writes both values: "300 instead of 100". If the ratio of the values would read as 1.00x, writes the difference and

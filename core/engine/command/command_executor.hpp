@@ -105,7 +105,7 @@ class CommandExecutor final : public Executor {
 [[nodiscard]] std::string other_malloc(const trace::CountedTree& tree, const model::AllocatorSpec& allocator);
 
 // Returns why the command's program cannot be found or started; empty: it can be, or this is not known yet. It is not
-// known if a shell looks the program up, if the command sets its own PATH, or if `prepare` may make the program.
+// known in three cases: a shell looks the program up; the command sets its own PATH; or `prepare` may make the program.
 [[nodiscard]] std::string missing_program(const model::CommandSpec& command);
 
 }  // namespace memsweep::engine

@@ -6,7 +6,7 @@
 //          from /proc/PID/smaps_rollup. If there are several processes, sys::with_shared_once gives their working set,
 //          and their anonymous memory is the sum over the smaps_rollup of each process.
 // Cost     one reading: some ms per GiB of 4 KiB pages.
-// Errors   none: if the memory was not read, Moment::why_none says why.
+// Errors   os: an old file of the sign cannot be removed. If the memory was not read, Moment::why_none says why.
 // Threads  one thread uses the object; the ExitStop has a thread of its own.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Detects the sign that a program's work is done.
 //
 // Sources  one of three signs. A file: has_come() checks whether it exists. A line of at most 4,096 bytes in the
-//          program's output: the output must be passed to hear(). SIGUSR1, sent to this process: it counts if it comes
-//          after the newest SignWatch for this signal was made.
+//          program's output: the output must be passed to hear(). SIGUSR1, sent to this process: each new SignWatch
+//          for this signal forgets the signals that came before.
 // Errors   os: a file of the sign's name exists and cannot be removed.
 // Threads  one thread may call hear() while others call has_come().
 #pragma once

@@ -1,8 +1,8 @@
 // Runs one repetition of a program, and writes the measurements into its region (run_region.hpp).
 //
 // Cost     at most one indirect call per instruction, and the work of the operation itself. The cost of making and
-//          dropping an array is measured with the null resource and printed with the report. Stopwatch says what phases
-//          and timed steps cost.
+//          dropping an array is measured with the null resource and printed with the report. The comment of Stopwatch
+//          says what memsweep adds to phases and timed steps.
 // Memory   every handle is made and touched before the baseline, which is the state of the memory before the first
 //          step. After the baseline only the scenario's own arrays are allocated.
 // Errors   a refused allocation ends the repetition: state `refused`, with the status and sizes in the record.

@@ -1,5 +1,5 @@
-// The process in which cases run: `memsweep worker`, which only the driver (the memsweep process that runs the plan)
-// starts, or the calling process.
+// Runs cases in one of two processes: in `memsweep worker`, which the driver (the memsweep process that runs the plan)
+// starts, or in the calling process.
 #pragma once
 
 #include <functional>

@@ -2,7 +2,7 @@
 // has a file <process>.<number>.count in the folder of the recording. The process maps the file and keeps its counts in
 // it, so the file is complete even if the process is killed.
 //
-// Memory   none. The recorder includes this header, so the header needs no library.
+// Memory   none. The recorder includes this header, so it must not depend on any library.
 #pragma once
 
 #include <array>

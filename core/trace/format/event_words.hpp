@@ -19,7 +19,7 @@
 //   caller      a return address, for all following events that return a block and have no stack, up to the next
 //               `caller` or the end of the chunk
 //
-// Memory   none. The recorder includes this header, so the header needs no library.
+// Memory   none. The recorder includes this header, so it must not depend on any library.
 // Threads  each thread writes words of its own. A signal handler that interrupts a thread may write the words of other
 //          events between the words of one event.
 #pragma once

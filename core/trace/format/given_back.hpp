@@ -22,7 +22,7 @@
 //
 //   says stats.allocated 70336    the value's name, and the value in bytes
 //
-// Memory   none. The recorder includes this header, so the header needs no library.
+// Memory   none. The recorder includes this header, so it must not depend on any library.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 // (SCM_RIGHTS). Each file needs a connection of its own. The sockets are SOCK_SEQPACKET.
 //
 // Sources  unix(7). Names in the abstract namespace depend on the network namespace, but not on users or folders.
-// Memory   none. The recorder includes this header, so the header needs no library.
+// Memory   none. The recorder includes this header, so it must not depend on any library.
 #pragma once
 
 #include <array>

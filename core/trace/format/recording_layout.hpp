@@ -20,7 +20,7 @@
 // neither the file nor the link, for example after setuid(2) or chroot(2). For such a process, memsweep makes the file
 // (lent_file.hpp). If memsweep cannot do so either, the process adds an entry to the file "starts" (start_layout.hpp).
 //
-// Memory   none. The recorder includes this header, so the header needs no library.
+// Memory   none. The recorder includes this header, so it must not depend on any library.
 #pragma once
 
 #include <cstdint>

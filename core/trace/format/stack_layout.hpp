@@ -6,8 +6,8 @@
 // children. Addresses are return addresses: the byte before a return address belongs to the call instruction.
 //
 // Cost     some 2 ns per number.
-// Memory   none. The recorder includes this header, so the header needs no library. An encoder's functions write at the
-//          position `at`, at most as many bytes as the encoder's constants say. They return the
+// Memory   none. The recorder includes this header, so it must not depend on any library. An encoder's functions write
+//          at the position `at`, at most as many bytes as the encoder's constants say. They return the
 //          end of what they wrote, and may overwrite bytes behind that end, within this limit.
 // Errors   a decoder stops at the end of its payload. At bytes that the kind of its chunk does not allow, it stops
 //          early, and damaged() is true from then on.

@@ -23,7 +23,7 @@
 // refers to it. If a node does not fit into the file, the event's stack is 0, and lost_stacks of the header counts the
 // event.
 //
-// Memory   none. The recorder includes this header, so the header needs no library.
+// Memory   none. The recorder includes this header, so it must not depend on any library.
 #pragma once
 
 #include <cstdint>

@@ -1,19 +1,19 @@
 // The file "starts" in the folder of a recording or of counts. It lists the programs that processes with the recorder
-// have started. It also lists processes that could make neither a recording file of their own nor the `.refused` link,
-// which gives the reason (recording_layout.hpp). memsweep makes the file "starts" together with the folder, at its full
-// size. A process maps this file as soon as it has loaded the recorder. So the process can add an entry later without a
-// descriptor, even if it may no longer open the file. A forked child inherits the mapping.
+// have started. It also lists processes that are not recorded because nobody could make a recording file for them, and
+// that could not make the link `.refused` (recording_layout.hpp) either. memsweep makes the file "starts" together with
+// the folder, at its full size. A process maps this file as soon as it has loaded the recorder. So the process can add
+// an entry later without a descriptor, even if it may no longer open the file. A forked child inherits the mapping.
 //
 //   0       StartsHeader
 //   4096    StartEntry, one after the other, in the order in which processes reserved them
 //
-// If the started program ran with the recorder, the recording has a process image (recording_layout.hpp) of this
-// program, with the process and namespace of the entry. That image begins at the entry's time or later, and before the
-// time of the next entry of the same process. If the recording has no such image, the program ran without the recorder.
-// An entry of state `unrecorded` does not stand for a started program: it says that its process is not recorded from
-// now on.
+// If the started program ran with the recorder, the recording has a file for this process image
+// (recording_layout.hpp), with the process and namespace of the entry. That image begins at the entry's time or later,
+// and before the time of the next entry of the same process. If the recording has no such image, the program ran
+// without the recorder. An entry of state `unrecorded` does not stand for a started program: it says that its process
+// is not recorded from now on.
 //
-// Memory   none. The recorder includes this header, so the header needs no library.
+// Memory   none. The recorder includes this header, so it must not depend on any library.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The layout of a trace file (.mst, version 1): a header, then chunks. Everything is little-endian.
 // docs/trace-format.md describes the format.
 //
-// Memory   none. The recorder includes this header, so the header needs no library.
+// Memory   none. The recorder includes this header, so it must not depend on any library.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct FileHeader {
     std::uint16_t version{format_version};
     std::uint16_t header_bytes{64};
     std::uint32_t flags{};
-    std::uint64_t ticks_per_second{};  // of the clock of all stamps; 0: stamps do not tell the time
+    std::uint64_t ticks_per_second{};  // rate of the clock of all time stamps; 0: stamps only give an order
     std::uint64_t start_ticks{};       // the ticks of the clock at start_unix_ns
     std::uint64_t start_unix_ns{};     // 0: not known
     std::uint32_t process{};           // the first process that was recorded
@@ -66,7 +66,7 @@ enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 // file.
 inline constexpr std::uint8_t chunk_unsealed = 1;
 // In a chunk with this flag, each event happened within a few milliseconds after the last stamp before it. So a reader
-// gives the events times directly after that stamp, at most 2 us apart. In a chunk without this flag, a reader spreads
+// places the events directly after that stamp, at most 2 us apart. In a chunk without this flag, a reader spreads
 // the events evenly from one stamp to the next.
 inline constexpr std::uint8_t chunk_ticked = 2;
 
@@ -102,7 +102,7 @@ enum class OtherOperation : std::uint8_t {
     thread,            // thread of the events that follow; a chunk begins with the thread of its header
     process,           // process of the events that follow; a chunk begins with the process of its header
     space,             // space of the events that follow; a chunk begins with 0
-    stream,            // stream of the events that follow; a chunk begins with 0
+    stream,            // device stream of the events that follow; a chunk begins with 0
     define_space,      // index, SpaceKind, device, length of the name, name
     calloc,            // difference, size; here and below, the difference is a varint of its own, without an Opcode
     aligned_alloc,     // difference, size, log2 of the alignment
@@ -118,7 +118,7 @@ enum class OtherOperation : std::uint8_t {
     move,              // likewise
     failed_alloc,      // size
     free_requested,    // difference; the block stays live until its `free` event
-    external,          // difference, size; from now on, this space includes memory that another owner allocated
+    external,          // difference, size; from now on, this range of another owner counts in the space
     external_end,      // difference
 };
 inline constexpr std::uint64_t other_operations = 24;

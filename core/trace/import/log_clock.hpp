@@ -14,8 +14,8 @@ namespace memsweep::trace {
 // accordingly. Older logs have ':' before the fraction of a time of day. nullopt: the text is neither of the two.
 [[nodiscard]] std::optional<std::uint64_t> time_ns(std::string_view text, bool& is_time_of_day);
 
-// A clock that goes on at midnight: read() adds a day whenever the time of day has begun again at 0. Before the first
-// stamp that can be read, read() returns 0.
+// A clock that keeps counting past midnight: read() adds a day whenever the time of day has begun again at 0. Before
+// the first stamp that can be read, read() returns 0.
 class LogClock {
   public:
     std::uint64_t read(std::string_view text);

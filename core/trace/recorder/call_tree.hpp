@@ -4,8 +4,8 @@
 // the lines that an interpreter runs. Each object and each line is in the file only once.
 //
 // Cost     find(): a look-up in a hash table, some ns. A new node: some 300 ns, most of them for two system calls.
-// Memory   for a node, 16 bytes of the file and 8 to 16 bytes of the index; for a line, 8 bytes of the file and its
-//          texts.
+// Memory   for a node, 16 bytes of the file and 8 to 32 bytes of the index and of its smaller predecessors; for a line,
+//          8 bytes of the file and its texts.
 // Errors   without a file, disk space or address space, no nodes are added. A new stack then gets the number 0. The
 //          file counts the lost stacks, and says why they were lost.
 // Threads  any. find() and knows() take no lock. The functions that add or change something take a lock, with all

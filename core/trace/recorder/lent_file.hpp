@@ -2,8 +2,8 @@
 // descriptor (format/lent_file.hpp).
 //
 // Cost     nothing if the process may open the file itself; else some 50 us.
-// Errors   the negative errno of the process's own attempt, or -EEXIST from memsweep. If memsweep does not answer for
-//          5 s, it lends nothing.
+// Errors   the negative errno of the process's own attempt, or -EEXIST from memsweep. A call waits at most 5 s
+//          for memsweep's answer, and then returns the process's own error.
 // Threads  any. Call with all signals blocked.
 #pragma once
 

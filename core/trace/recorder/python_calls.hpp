@@ -36,7 +36,7 @@ inline constexpr std::uint32_t most_evaluations = 96;
 
 struct PythonCall {
     std::uint64_t code{};  // the address of its code object
-    std::uint64_t key{};   // a hash of code and instruction by content, because addresses are reused
+    std::uint64_t key{};   // a hash of what the code object contains and of `unit`; addresses are reused
     std::int32_t unit{};   // the code unit that is executed
 };
 
@@ -61,7 +61,7 @@ struct PythonLine {
     std::uint32_t line{};
 };
 
-// Call when a loaded object is first met. Returns whether it is the process's first CPython.
+// Call when a loaded program or library is first met. Returns whether it is the process's first CPython.
 bool note_python(const FoundObject& object) noexcept;
 // Call when the object that began at this address has been unloaded.
 void forget_python(std::uint64_t begin) noexcept;

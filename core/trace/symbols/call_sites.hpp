@@ -34,8 +34,8 @@ struct CallSite {
     ThreadName thread;     // for threads; with SiteQuery::by_process, only its process is set
     std::uint64_t size{};  // for sizes
     AllocationFigures figures;
-    bool has_estimated_own_peak{};  // for a sample; CallSites tells whether the other figures are exact
-    std::uint32_t stack{};          // the node of that stack of the site which has the largest figure; 0: none
+    bool has_estimated_own_peak{};  // of a sample: the site's own peak is an estimate
+    std::uint32_t stack{};          // the node of the site's stack with the largest figure; 0: none
 };
 
 struct SiteQuery {
@@ -61,7 +61,7 @@ class CallSites {
     // Returns the same as Totals::impossible_event (summary.hpp).
     [[nodiscard]] std::uint64_t impossible_event() const noexcept { return impossible_event_; }
     // Returns the frames of CallSite::stack, innermost first. Of a stack with more than most_frames_shown frames, only
-    // this number of innermost frames is returned.
+    // about this number of innermost frames is returned.
     [[nodiscard]] std::vector<ResolvedFrame> stack_of(const CallSite& site) const;
     [[nodiscard]] const std::set<std::string>& notes() const noexcept;
     // Returns all stacks as one tree of functions. If the sites are threads or sizes, the tree has only its root.
@@ -93,8 +93,8 @@ struct StackSites {
 // Makes a symbolizer for all stacks of a trace.
 [[nodiscard]] Symbolizer symbolizer_of(TraceReader& reader, const StackTable& table, DebugFiles files);
 
-// invalid_input: the trace has no stacks, and either was recorded without them or has allocations. Reads the trace up
-// to its first allocation, then rewinds it.
+// Fails (invalid_input) if the trace has no stacks, unless it was recorded with stacks and has no allocations. Reads
+// the trace up to its first allocation, then rewinds it.
 [[nodiscard]] base::Expected<void> require_stacks(TraceReader& reader, const std::string& name);
 
 }  // namespace memsweep::trace

@@ -1,6 +1,6 @@
 // Finds call sites by the names that people give them.
 //
-// Cost     some us a site; nodes_with_events() reads the trace.
+// Cost     some microseconds for each site; nodes_with_events() reads the trace.
 // Errors   invalid_input: no site has such a name; the message lists similar names.
 // Threads  any.
 #pragma once
@@ -25,8 +25,8 @@ namespace memsweep::trace {
 // - the name of the place in reports (place_name())
 [[nodiscard]] bool is_called(const ResolvedFrame& place, std::string_view name);
 
-// Marks the nodes that are the stack of some event. All other nodes are only callers of the marked nodes. The reader
-// must be at the beginning of the trace before the call, and is at the beginning after it.
+// Marks the nodes at which the stack of an event ends (its innermost frame). All other nodes are only callers of these.
+// The reader must be at the beginning of the trace before the call, and is at the beginning after it.
 [[nodiscard]] std::vector<bool> nodes_with_events(TraceReader& reader, std::size_t nodes);
 
 // Marks the nodes whose site has one of `names`. Each name must match a site with events.
