@@ -25,7 +25,7 @@ namespace memsweep::sys {
 struct ExitStatus {
     int code{};    // valid if `signal` is 0; -1: unknown, as when SIGCHLD is ignored and the kernel reaped the process
     int signal{};  // the signal that killed it; 0: it exited by itself
-    std::uint64_t max_rss_bytes{};  // never below the peak of the process that forked it, because fork copies the peak
+    std::uint64_t max_rss_bytes{};  // never below what its parent had resident at the fork, because the child begins so
     std::uint64_t minor_faults{};
     std::uint64_t major_faults{};
     std::chrono::nanoseconds user_cpu{};
